@@ -1,0 +1,51 @@
+import type { Event } from './event.ts'
+import type { IngressClass } from './ingress-class.ts'
+import type { MultiClusterIngress } from './multi-cluster-ingress.ts'
+import type { MultiClusterService } from './multi-cluster-service.ts'
+
+/** The kinds we read or write, and their types. A new kind is one row here and one in `RESOURCES`. */
+export interface ObjectOfKind {
+  MultiClusterIngress: MultiClusterIngress
+  MultiClusterService: MultiClusterService
+  IngressClass: IngressClass
+  Event: Event
+}
+
+export type Kind = keyof ObjectOfKind
+
+/** Where the API serves a kind. `group` is empty for the core group. */
+export interface Resource {
+  group: string
+  version: string
+  plural: string
+  namespaced: boolean
+}
+
+export const RESOURCES: Readonly<Record<Kind, Resource>> = {
+  MultiClusterIngress: {
+    group: 'networking.karmada.io',
+    version: 'v1alpha1',
+    plural: 'multiclusteringresses',
+    namespaced: true,
+  },
+  MultiClusterService: {
+    group: 'networking.karmada.io',
+    version: 'v1alpha1',
+    plural: 'multiclusterservices',
+    namespaced: true,
+  },
+  IngressClass: { group: 'networking.k8s.io', version: 'v1', plural: 'ingressclasses', namespaced: false },
+  Event: { group: '', version: 'v1', plural: 'events', namespaced: true },
+}
+
+/** `group/version`, or `version` alone in the core group: the `apiVersion` of objects of this kind. */
+export function apiVersionOf(kind: Kind): string {
+  const { group, version } = RESOURCES[kind]
+  return group === '' ? version : `${group}/${version}`
+}
+
+/** The kind we know under this group and name, whatever the version: reviews and events may name another one. */
+export function kindOf(group: string, kind: string): Kind | undefined {
+  const known = (Object.keys(RESOURCES) as Kind[]).find((name) => name === kind)
+  return known !== undefined && RESOURCES[known].group === group ? known : undefined
+}

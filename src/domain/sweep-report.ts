@@ -1,0 +1,10 @@
+export type SweepScope = 'all' | 'pending'
+
+export interface SweepReport {
+  scope: SweepScope
+  /** Objects listed, and how many of them had each outcome. */
+  listed: number
+  outcomes: { settled: number; gone: number; ignored: number; later: number; failed: number }
+  /** Present when time ran out: where the next call goes on. */
+  continue?: string
+}

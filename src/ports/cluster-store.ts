@@ -1,0 +1,61 @@
+import type { Kind, ObjectOfKind } from '../domain/kinds.ts'
+import type { JsonValue } from '../domain/kubernetes-object.ts'
+import type { ObjectKey } from '../domain/object-key.ts'
+
+/** What every call carries: it is given up when the signal aborts. */
+export interface CallOptions {
+  signal: AbortSignal
+}
+
+export interface ListOptions extends CallOptions {
+  /** All namespaces when absent. */
+  namespace?: string
+  /** In the API's own syntax, e.g. `app=web,tier in (a,b)`. */
+  labelSelector?: string
+  /** Items a page; all in one page when absent. */
+  limit?: number
+  /** From the previous page. */
+  continue?: string
+}
+
+export interface ObjectList<T> {
+  items: T[]
+  /** Present while there are more pages. */
+  continue?: string
+  resourceVersion: string
+}
+
+/**
+ * Reads from the API server, always the most recent state (never `resourceVersion=0`).
+ * Throws a `CatalogueError` for everything but "not found"; an expired continue token is `ContinueExpired`.
+ */
+export interface ClusterReader {
+  /** `undefined` means the server said 404 for this object, and nothing else. */
+  get<K extends Kind>(key: ObjectKey & { kind: K }, options: CallOptions): Promise<ObjectOfKind[K] | undefined>
+  list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>>
+}
+
+export type JsonPatchOperation =
+  | { op: 'add' | 'replace' | 'test'; path: string; value: JsonValue }
+  | { op: 'remove'; path: string }
+
+/**
+ * What we send to change an object.
+ * - `json`: RFC 6902; a failing `test` is a `Conflict`.
+ * - `merge`: RFC 7386; `metadata.uid` and `metadata.resourceVersion` in it are preconditions, a mismatch is a `Conflict`.
+ */
+export type Patch = { type: 'json'; operations: JsonPatchOperation[] } | { type: 'merge'; body: JsonValue }
+
+export interface PatchOptions extends CallOptions {
+  subresource?: 'status'
+}
+
+/** Writes to the API server. Each write answers with the object as it was stored. */
+export interface ClusterWriter {
+  /** Throws `AlreadyExists` when the name is taken. */
+  create<K extends Kind>(kind: K, object: ObjectOfKind[K], options: CallOptions): Promise<ObjectOfKind[K]>
+  /** Throws `NotFound` when the object is gone and `Conflict` when a precondition fails. */
+  patch<K extends Kind>(key: ObjectKey & { kind: K }, patch: Patch, options: PatchOptions): Promise<ObjectOfKind[K]>
+}
+
+export interface ClusterStore extends ClusterReader, ClusterWriter {}

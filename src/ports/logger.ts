@@ -1,0 +1,10 @@
+/** Structured logging, shaped like pino: fields first, then a fixed message. Never an object's content, never a credential. */
+export interface Logger {
+  debug(fields: LogFields, message: string): void
+  info(fields: LogFields, message: string): void
+  warn(fields: LogFields, message: string): void
+  error(fields: LogFields, message: string): void
+  child(fields: LogFields): Logger
+}
+
+export type LogFields = Record<string, unknown>
