@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AdmissionRequest } from '../../domain/admission-request.ts'
+import { isCatalogueError } from '../../domain/catalogue-error.ts'
+import { kindOf } from '../../domain/kinds.ts'
+import { admissionEvent } from './admission-event.ts'
+import { decodeAdmissionReview } from './decode-admission-review.ts'
+import { DOOR_METRICS } from './door-metrics.ts'
+import type { DoorOptions } from './door-options.ts'
+import type { Doors } from './doors.ts'
+import { type AdmissionReviewAnswer, allowed, denied, patched } from './encode-admission-review.ts'
+import { excerpt } from './excerpt.ts'
+import { parseJson } from './parse-json.ts'
+import { refuseCompressed, refuseWhileDraining, requireJson } from './request-guards.ts'
+
+type Door = 'mutate' | 'validate' | 'notify'
+type Judgement = { answer: AdmissionReviewAnswer; result: string }
+
+/**
+ * The three doors of the API server. Each answers 200 with a review, or 400 to what is none; only while draining 503, so
+ * that it asks again elsewhere. A door that fails says 500: then the registration's failurePolicy decides, not we.
+ */
+export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
+  const judges: Record<Door, (request: AdmissionRequest) => Judgement | Promise<Judgement>> = {
+    mutate: (request) => judgeMutate(doors, request),
+    validate: (request) => judgeValidate(doors, request),
+    notify: (request) => judgeNotify(doors, options, request),
+  }
+  const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed, requireJson]
+  for (const door of ['mutate', 'validate', 'notify'] as const) {
+    app.post(`/admission/${door}`, { onRequest }, async (request: FastifyRequest, reply: FastifyReply) => {
+      const review = decodeAdmissionReview(parseJson(bytesOf(request.body)))
+      const { answer, result } = await judges[door](review)
+      report(door, review, result, options)
+      return reply.header('cache-control', 'no-store').send(answer)
+    })
+  }
+}
+
+export function bytesOf(body: unknown): Uint8Array {
+  return body instanceof Uint8Array ? body : new Uint8Array()
+}
+
+function judgeMutate(doors: Doors, request: AdmissionRequest): Judgement {
+  const skip = notForPureDoors(request)
+  if (skip !== undefined) return { answer: allowed(request), result: skip }
+  const operations = doors.mutate(request)
+  return { answer: patched(request, operations), result: operations.length > 0 ? 'patched' : 'allowed' }
+}
+
+function judgeValidate(doors: Doors, request: AdmissionRequest): Judgement {
+  const skip = notForPureDoors(request)
+  if (skip !== undefined) return { answer: allowed(request), result: skip }
+  const { findings, warnings } = doors.validate(request)
+  return findings.length > 0
+    ? { answer: denied(request, findings, warnings), result: 'denied' }
+    : { answer: allowed(request, warnings), result: 'allowed' }
+}
+
+/** A patch on DELETE is an error of the API server's that no failurePolicy forgives; subresources are not ours. */
+function notForPureDoors({ operation, subResource, group, kind }: AdmissionRequest): string | undefined {
+  if (operation === 'DELETE' || operation === 'CONNECT' || subResource !== '') return 'ignored'
+  return kindOf(group, kind) === undefined ? 'unknownKind' : undefined
+}
+
+/** Allowed in every case: the write must not wait for us, nor fail because we are busy. What is lost the sweep finds. */
+async function judgeNotify(doors: Doors, options: DoorOptions, request: AdmissionRequest): Promise<Judgement> {
+  const answer = allowed(request)
+  const event = admissionEvent(request, options.clock.now())
+  if ('ignored' in event) return { answer, result: event.ignored === 'unknownKind' ? 'unknownKind' : 'ignored' }
+  try {
+    const { keys } = await doors.acceptEvent(event)
+    return { answer, result: keys > 0 ? 'queued' : 'ignored' }
+  } catch (error) {
+    if (isCatalogueError(error, 'QueueFull')) return { answer, result: 'queueFull' }
+    throw error
+  }
+}
+
+const WARNINGS: Readonly<Record<string, string>> = {
+  unknownKind: 'a review of a kind this function does not know was allowed; narrow the rules of the registration',
+  queueFull: 'the queue is full: a change was not queued, the sweep will find it',
+}
+
+function report(door: Door, request: AdmissionRequest, result: string, { logger, metrics }: DoorOptions): void {
+  metrics.count(DOOR_METRICS.reviews.name, { door, result })
+  const fields = {
+    door,
+    result,
+    uid: excerpt(request.uid),
+    operation: request.operation,
+    kind: excerpt(request.kind),
+    namespace: excerpt(request.namespace),
+    name: excerpt(request.name),
+    username: excerpt(request.username),
+    dryRun: request.dryRun,
+  }
+  const warning = WARNINGS[result]
+  if (warning === undefined) logger.info(fields, 'admission review answered')
+  else logger.warn(fields, warning)
+}

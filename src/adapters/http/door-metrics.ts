@@ -1,0 +1,23 @@
+/** What the doors count and measure. Labels take only values listed here or fixed in the code, never a caller's text. */
+export const DOOR_METRICS = {
+  requests: {
+    name: 'http_requests_total',
+    help: 'Answers by door (route) and status code.',
+    labels: ['door', 'status'],
+  },
+  duration: {
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer, by door.',
+    labels: ['door'],
+  },
+  reviews: {
+    name: 'admission_reviews_total',
+    help: 'Reviews by door and result: allowed, patched, denied, queued, ignored, unknownKind, queueFull.',
+    labels: ['door', 'result'],
+  },
+  cloudEvents: {
+    name: 'cloud_events_total',
+    help: 'CloudEvents by purpose (change, work, sweep, unknown) and result: accepted, done, retry, failed, ignored.',
+    labels: ['purpose', 'result'],
+  },
+} as const

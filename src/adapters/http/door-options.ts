@@ -1,0 +1,21 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type { Tls } from './create-server.ts'
+
+export interface DoorOptions {
+  logger: Logger
+  metrics: Metrics
+  clock: Clock
+  /** The OpenAPI document as JSON text, served as it is. */
+  openapi: string
+  /**
+   * A secret segment before admission, events and sweep, e.g. `/7f3c…`: for callers that cannot send a credential.
+   * Probes, metrics and the document stay where they are.
+   */
+  pathPrefix?: string
+  tls?: Tls
+  /** How long one sweep request, and one work event, may take. */
+  sweepDeadlineMs: number
+  workDeadlineMs: number
+}

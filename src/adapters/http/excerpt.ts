@@ -1,0 +1,13 @@
+const LONGEST_ECHO = 100
+
+/** A value of the caller as it may stand in a message or a log line: quoted, and never more than 100 characters of it. */
+export function excerpt(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = typeof value === 'string' ? value : String(value)
+  const characters = [...text.slice(0, 2 * LONGEST_ECHO)]
+  const cut = characters.length > LONGEST_ECHO || text.length > 2 * LONGEST_ECHO
+  const shown = cut ? `${characters.slice(0, LONGEST_ECHO - 1).join('')}…` : text
+  return typeof value === 'string' ? JSON.stringify(shown) : shown
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import type { SweepScope } from '../../domain/sweep-report.ts'
+import { badRequest } from './bad-request.ts'
+import { withDeadline } from './deadline.ts'
+import type { DoorOptions } from './door-options.ts'
+import type { Doors, SweepRequest } from './doors.ts'
+import { refuseWhileDraining } from './request-guards.ts'
+import { retryAfterSeconds } from './retry-after.ts'
+
+const SCOPES: readonly SweepScope[] = ['all', 'pending']
+const LONGEST_TOKEN = 8_192
+
+/** 200 with the counts, or, when time ran out, 503 with the counts so far and the token to go on with. */
+export function registerSweepRoute(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
+  const onRequest = [refuseWhileDraining(doors.draining)]
+  app.post<{ Querystring: Record<string, unknown> }>('/sweep', { onRequest }, async (request, reply) => {
+    const { scope, continue: token } = request.query
+    const sweep = decodeSweep(scope, token, 'query')
+    const report = await withDeadline(options.clock, options.sweepDeadlineMs, (signal) => doors.sweep(sweep, signal))
+    if (report.continue !== undefined) reply.code(503).header('retry-after', retryAfterSeconds(0))
+    return reply.send(report)
+  })
+}
+
+/** Scope and continue token from a query or from an event's data; an absent or empty one is not asked for. */
+export function decodeSweep(scope: unknown, token: unknown, path: string): SweepRequest {
+  const wanted = isAbsent(scope) ? 'all' : SCOPES.find((known) => known === scope)
+  if (wanted === undefined) throw badRequest(`${path}.scope`, `must be one of ${SCOPES.join(', ')}`, { value: scope })
+  if (isAbsent(token)) return { scope: wanted }
+  if (typeof token !== 'string' || token.length > LONGEST_TOKEN) {
+    throw badRequest(`${path}.continue`, 'must be the token of the previous answer', { value: token })
+  }
+  return { scope: wanted, continue: token }
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
