@@ -35,6 +35,10 @@ export const ERROR_CODES = {
   ApiThrottled: { retry: 'after', meaning: 'The API server asked us to slow down.' },
   ApiFailed: { retry: 'backoff', meaning: 'The API server answered with a server error.' },
   ApiInvalid: { retry: 'never', meaning: 'The API server refused our request as invalid.' },
+  KindNotServed: {
+    retry: 'backoff',
+    meaning: 'The API server does not know this kind: install its CustomResourceDefinition.',
+  },
   NotFound: { retry: 'backoff', meaning: 'The object to write is gone.' },
   AlreadyExists: { retry: 'backoff', meaning: 'An object of this name exists already.' },
   Conflict: { retry: 'after', meaning: 'The object changed while we worked on it; the work starts over.' },
@@ -55,7 +59,6 @@ export const ERROR_CODES = {
   BodyTooLarge: { retry: 'never', meaning: 'The body is larger than 7 MiB.' },
   QueueFull: { retry: 'after', meaning: 'The work queue is full; the sweep will find the work.' },
   Draining: { retry: 'after', meaning: 'This instance is shutting down; another one takes the request.' },
-  SweepRunning: { retry: 'after', meaning: 'A sweep is running already.' },
   // Starting up.
   ConfigurationInvalid: { retry: 'never', meaning: 'The configuration has faults; all of them are listed.' },
   ProviderUnknown: { retry: 'never', meaning: 'No provider of this name is registered; the known ones are listed.' },

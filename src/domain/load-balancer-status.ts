@@ -1,3 +1,5 @@
+import { sameJson } from './canonical-json.ts'
+
 /** `status.loadBalancer` of an ingress or a service; the order of entries is the provider's and is kept. */
 export interface LoadBalancerStatus {
   ingress?: LoadBalancerIngress[]
@@ -8,4 +10,40 @@ export interface LoadBalancerIngress {
   hostname?: string
   ipMode?: string
   ports?: { port: number; protocol?: string; error?: string }[]
+}
+
+/**
+ * What can be stored. From the CRDs of Karmada v1.12 on an entry of `ports` without `error` is refused, so such entries
+ * are left out (karmada.md §0.7).
+ */
+export function publishableStatus(status: LoadBalancerStatus): LoadBalancerStatus {
+  return {
+    ingress: (status.ingress ?? []).map(({ ports, ...entry }) => {
+      const faulty = (ports ?? []).filter(({ error }) => error !== undefined && error !== '')
+      return faulty.length === 0 ? entry : { ...entry, ports: faulty }
+    }),
+  }
+}
+
+/** Equal for everybody who reads it: text forms of an IPv6 address, case of hostnames, and absent or empty do not count. */
+export function sameLoadBalancerStatus(a: LoadBalancerStatus | undefined, b: LoadBalancerStatus | undefined): boolean {
+  return sameJson(normalised(a), normalised(b))
+}
+
+function normalised(status: LoadBalancerStatus | undefined): LoadBalancerIngress[] {
+  return publishableStatus(status ?? {}).ingress?.map(normalisedEntry) ?? []
+}
+
+function normalisedEntry({ ip, hostname, ...rest }: LoadBalancerIngress): LoadBalancerIngress {
+  return {
+    ...rest,
+    ...(ip ? { ip: normalisedAddress(ip) } : {}),
+    ...(hostname ? { hostname: hostname.toLowerCase() } : {}),
+  }
+}
+
+/** The URL parser knows the one text form of RFC 5952. */
+function normalisedAddress(ip: string): string {
+  const url = `http://[${ip}]`
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : ip
 }

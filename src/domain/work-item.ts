@@ -1,7 +1,7 @@
 import type { Operation } from './cluster-event.ts'
-import type { ObjectKey } from './object-key.ts'
+import { formatKey, type ObjectKey } from './object-key.ts'
 
-/** A key to reconcile, and what is worth waiting for before it is read. */
+/** A key to reconcile, and what is worth waiting for before it is read. No hints: reconcile at once. */
 export interface WorkItem {
   key: ObjectKey
   hints: Hint[]
@@ -13,7 +13,7 @@ export interface WorkItem {
  * | operation | visible when |
  * |---|---|
  * | CREATE | the object exists |
- * | UPDATE | its resourceVersion is not `oldResourceVersion` |
+ * | UPDATE | its resourceVersion is not `oldResourceVersion`; at once without one |
  * | DELETE | 404, or a deletionTimestamp, or another uid than `uid` |
  */
 export interface Hint {
@@ -22,6 +22,34 @@ export interface Hint {
   operation: Operation
   uid?: string
   oldResourceVersion?: string
-  /** Milliseconds since the epoch after which whatever exists is reconciled; absent for events sent after the commit. */
+  /**
+   * Milliseconds since the epoch after which whatever exists is reconciled. Absent for what was sent after the commit:
+   * then a change that cannot be seen did not happen.
+   */
   waitUntil?: number
+}
+
+/** Two items of one key as one: no hint is lost, none is kept twice, and "at once" stays "at once". */
+export function mergeItems(a: WorkItem, b: WorkItem): WorkItem {
+  const hints = new Map<string, Hint>()
+  for (const hint of [...explicitHints(a), ...explicitHints(b)]) {
+    const identity = hintIdentity(hint)
+    const known = hints.get(identity)
+    hints.set(identity, known === undefined || later(hint, known) ? hint : known)
+  }
+  return { key: a.key, hints: [...hints.values()] }
+}
+
+/** "At once" as a hint of its own, so that it survives beside hints that wait. */
+function explicitHints({ key, hints }: WorkItem): Hint[] {
+  return hints.length > 0 ? hints : [{ object: key, operation: 'UPDATE' }]
+}
+
+function hintIdentity({ object, operation, uid, oldResourceVersion }: Hint): string {
+  return JSON.stringify([formatKey(object), operation, uid, oldResourceVersion])
+}
+
+/** Of two sightings of one change the one that is waited for longer covers both. */
+function later(hint: Hint, known: Hint): boolean {
+  return (hint.waitUntil ?? 0) > (known.waitUntil ?? 0)
 }

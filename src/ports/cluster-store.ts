@@ -1,3 +1,4 @@
+import type { JsonPatchOperation } from '../domain/json-patch.ts'
 import type { Kind, ObjectOfKind } from '../domain/kinds.ts'
 import type { JsonValue } from '../domain/kubernetes-object.ts'
 import type { ObjectKey } from '../domain/object-key.ts'
@@ -35,9 +36,7 @@ export interface ClusterReader {
   list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>>
 }
 
-export type JsonPatchOperation =
-  | { op: 'add' | 'replace' | 'test'; path: string; value: JsonValue }
-  | { op: 'remove'; path: string }
+export type { JsonPatchOperation }
 
 /**
  * What we send to change an object.

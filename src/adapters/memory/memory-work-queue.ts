@@ -1,0 +1,177 @@
+import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { formatKey } from '../../domain/object-key.ts'
+import { nextPass, type WorkResult } from '../../domain/requeue.ts'
+import { mergeItems, type WorkItem } from '../../domain/work-item.ts'
+import { deadline } from '../../flow/deadline.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type { WorkQueue } from '../../ports/work-queue.ts'
+
+export interface MemoryWorkQueueOptions {
+  /** Keys worked on at one time. */
+  concurrency: number
+  /** Keys held at most; one more is refused with `QueueFull`. */
+  capacity: number
+  /** For one pass. */
+  workDeadlineMs: number
+  clock: Clock
+  logger: Logger
+  metrics: Metrics
+}
+
+export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<WorkResult>
+
+export interface MemoryWorkQueue extends WorkQueue {
+  /** Begins to work; what was added before waits until then. */
+  start(handler: WorkHandler): void
+  /**
+   * Takes nothing more, finishes what is due within the deadline, then aborts the rest. Answers how many keys were left;
+   * the next sweep finds them.
+   */
+  drain(deadlineMs: number): Promise<{ left: number }>
+  /** Keys held now. */
+  size(): number
+}
+
+interface Entry {
+  item: WorkItem
+  dueAt: number
+  failures: number
+  running: boolean
+  /** What was added while a pass was running: the next pass. */
+  next: { item: WorkItem; dueAt: number } | undefined
+  cancelTimer: () => void
+}
+
+/** Per key one entry and at most one pass at a time; additions are merged. Everything is lost with the process. */
+export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWorkQueue {
+  const { clock, logger, metrics, concurrency, capacity, workDeadlineMs } = options
+  const entries = new Map<string, Entry>()
+  const ready = new Set<string>()
+  const stopping = new AbortController()
+  let handler: WorkHandler | undefined
+  let running = 0
+  let drainUntil: number | undefined
+  let onProgress = () => {}
+
+  async function add(item: WorkItem, { afterMs = 0 }: { afterMs?: number } = {}): Promise<void> {
+    if (drainUntil !== undefined)
+      throw new CatalogueError('Draining', 'this instance is shutting down', { afterMs: 1_000 })
+    const dueAt = clock.now() + afterMs
+    const entry = entries.get(formatKey(item.key))
+    if (entry === undefined) {
+      if (entries.size >= capacity)
+        throw new CatalogueError('QueueFull', `${capacity} keys are waiting`, { afterMs: 1_000 })
+      hold({ item, dueAt, failures: 0, running: false, next: undefined, cancelTimer: () => {} })
+    } else if (entry.running) {
+      entry.next = merged(entry.next, { item, dueAt })
+    } else {
+      Object.assign(entry, merged(entry, { item, dueAt }))
+      schedule(entry)
+    }
+    metrics.count('workqueue_adds_total')
+  }
+
+  function hold(entry: Entry): void {
+    entries.set(formatKey(entry.item.key), entry)
+    schedule(entry)
+  }
+
+  function schedule(entry: Entry): void {
+    entry.cancelTimer()
+    const key = formatKey(entry.item.key)
+    const waitMs = entry.dueAt - clock.now()
+    if (waitMs > 0) {
+      entry.cancelTimer = clock.after(waitMs, () => makeReady(key))
+    } else {
+      entry.cancelTimer = () => {}
+      makeReady(key)
+    }
+  }
+
+  function makeReady(key: string): void {
+    ready.add(key)
+    pump()
+  }
+
+  function pump(): void {
+    while (handler !== undefined && running < concurrency) {
+      const [key] = ready
+      if (key === undefined) return
+      ready.delete(key)
+      const entry = entries.get(key)
+      if (entry !== undefined && !entry.running) void pass(key, entry, handler)
+    }
+  }
+
+  async function pass(key: string, entry: Entry, handle: WorkHandler): Promise<void> {
+    entry.running = true
+    running += 1
+    const limit = deadline(clock, workDeadlineMs, stopping.signal)
+    const result = await handle(entry.item, limit.signal)
+    limit.cancel()
+    running -= 1
+    entry.running = false
+    finish(key, entry, result)
+    pump()
+    onProgress()
+  }
+
+  function finish(key: string, entry: Entry, result: WorkResult): void {
+    const now = clock.now()
+    const again = nextPass(entry.item, result, entry.failures, now)
+    const own = again === undefined ? undefined : { item: again.item, dueAt: now + again.afterMs }
+    const following = own === undefined ? entry.next : merged(entry.next, own)
+    if (again?.failed) metrics.count('workqueue_retries_total')
+    if (following === undefined) {
+      entries.delete(key)
+      return
+    }
+    const failures = again === undefined ? 0 : entry.failures + (again.failed ? 1 : 0)
+    hold({ ...following, failures, running: false, next: undefined, cancelTimer: () => {} })
+  }
+
+  function isDrained(): boolean {
+    const due = [...entries.values()].some((entry) => entry.running || entry.dueAt <= (drainUntil ?? 0))
+    return !due
+  }
+
+  async function drain(deadlineMs: number): Promise<{ left: number }> {
+    drainUntil = clock.now() + deadlineMs
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(deadlineMs, resolve)
+      onProgress = () => {
+        if (!isDrained()) return
+        cancel()
+        resolve()
+      }
+      onProgress()
+    })
+    stopping.abort(new Error('shutting down'))
+    for (const entry of entries.values()) entry.cancelTimer()
+    handler = undefined
+    const left = entries.size
+    if (left > 0) logger.warn({ left }, 'keys left to the next sweep')
+    return { left }
+  }
+
+  return {
+    add,
+    start(work) {
+      handler = work
+      pump()
+    },
+    drain,
+    size: () => entries.size,
+  }
+}
+
+/** The earlier of the two times: a new event cuts a backoff short, as in every Kubernetes controller. */
+function merged(
+  waiting: { item: WorkItem; dueAt: number } | undefined,
+  added: { item: WorkItem; dueAt: number },
+): { item: WorkItem; dueAt: number } {
+  if (waiting === undefined) return added
+  return { item: mergeItems(waiting.item, added.item), dueAt: Math.min(waiting.dueAt, added.dueAt) }
+}

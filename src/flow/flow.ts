@@ -1,0 +1,20 @@
+import type { Kind } from '../domain/kinds.ts'
+import type { OurMarks } from '../domain/relevance.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterReader } from '../ports/cluster-store.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { WorkQueue } from '../ports/work-queue.ts'
+import type { Reconciler } from '../reconcilers/reconciler.ts'
+
+/** What the path from event to outcome needs of the outside. */
+export interface Flow {
+  reader: ClusterReader
+  queue: WorkQueue
+  /** A kind without one is not reconciled. */
+  reconcilers: Readonly<Partial<Record<Kind, Reconciler>>>
+  marks: OurMarks
+  clock: Clock
+  logger: Logger
+  metrics: Metrics
+}

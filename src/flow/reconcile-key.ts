@@ -1,0 +1,63 @@
+import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
+import type { ObjectKey } from '../domain/object-key.ts'
+import { formatKey } from '../domain/object-key.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ReconcilePass } from '../reconcilers/reconciler.ts'
+import type { Flow } from './flow.ts'
+
+/** Reconciles one key and says what became of it, in one log line and one count. Never throws. */
+export async function reconcileKey(key: ObjectKey, flow: Flow, pass: ReconcilePass): Promise<Outcome> {
+  const { clock, logger, metrics, reconcilers } = flow
+  const started = clock.now()
+  const outcome = await runReconciler(key, reconcilers[key.kind], pass, logger)
+  const seconds = (clock.now() - started) / 1000
+  metrics.count('controller_runtime_reconcile_total', { controller: key.kind, result: outcome.kind })
+  metrics.observe('controller_runtime_reconcile_time_seconds', seconds, { controller: key.kind })
+  logOutcome(logger.child({ key: formatKey(key), seconds }), outcome)
+  return outcome
+}
+
+async function runReconciler(
+  key: ObjectKey,
+  reconciler: Flow['reconcilers'][ObjectKey['kind']],
+  pass: ReconcilePass,
+  logger: Logger,
+): Promise<Outcome> {
+  if (reconciler === undefined) return { kind: 'ignored', reason: `${key.kind} is not reconciled here` }
+  try {
+    return await reconciler.reconcile(key, pass)
+  } catch (error) {
+    return outcomeOfError(error, key, logger)
+  }
+}
+
+const UNSTATED_AFTER_MS = 1_000
+
+/** What an error means for the key: by its code, never by its text. */
+export function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {
+  if (isCatalogueError(error)) {
+    return error.retry === 'after'
+      ? { kind: 'later', afterMs: error.afterMs ?? UNSTATED_AFTER_MS, reason: error.message }
+      : { kind: 'failed', error }
+  }
+  logger.error({ key: formatKey(key), stack: error instanceof Error ? error.stack : String(error) }, 'unexpected error')
+  const message = 'an unexpected fault of this program; the log has the details'
+  return { kind: 'failed', error: new CatalogueError('Internal', message, { object: key, cause: error }) }
+}
+
+function logOutcome(logger: Logger, outcome: Outcome): void {
+  switch (outcome.kind) {
+    case 'failed':
+      logger.warn({ outcome: 'failed', code: outcome.error.code, error: outcome.error.message }, 'reconciled')
+      break
+    case 'ignored':
+      logger.debug({ outcome: 'ignored', reason: outcome.reason }, 'reconciled')
+      break
+    case 'later':
+      logger.info({ outcome: 'later', reason: outcome.reason, afterMs: outcome.afterMs }, 'reconciled')
+      break
+    default:
+      logger.info({ outcome: outcome.kind }, 'reconciled')
+  }
+}

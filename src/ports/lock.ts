@@ -1,0 +1,20 @@
+import type { ObjectKey } from '../domain/object-key.ts'
+import type { CallOptions } from './cluster-store.ts'
+
+/** One writer per object. Taken only when there is something to write or to change in the cloud. */
+export interface Lock {
+  /**
+   * Undefined when somebody else holds it: the holder has been told to look once more when it is done, so the caller
+   * need not come back.
+   */
+  acquire(key: ObjectKey, options: CallOptions): Promise<HeldLock | undefined>
+}
+
+export interface HeldLock {
+  /** Greater than that of every earlier holder of this key. */
+  fence: string
+  /** Aborts when the lock is lost: stop before the next step. */
+  lost: AbortSignal
+  /** `again`: somebody asked in the meantime, so look once more. Safe to call after the lock was lost. */
+  release(): Promise<{ again: boolean }>
+}

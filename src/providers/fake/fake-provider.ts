@@ -1,0 +1,45 @@
+import type { LoadBalancer, MCSLoadBalancer, MultiClusterProvider } from '../../provider/multicluster.ts'
+import type { ProviderFactory, ProviderSetup } from '../../provider/registry.ts'
+import { createFakeCloud, type FakeCloud, type FakeCloudOptions } from './fake-cloud.ts'
+
+export interface FakeProvider extends MultiClusterProvider {
+  cloud: FakeCloud
+}
+
+/** A provider for trying things and for tests: everything works, at once, and in memory only. */
+export function createFakeProvider(options: FakeCloudOptions): FakeProvider {
+  const cloud = createFakeCloud(options)
+  return { name: 'fake', cloud, loadBalancer: ingressBalancer(cloud), mcsLoadBalancer: serviceBalancer(cloud) }
+}
+
+/** `provider: { name: fake, options: { delayMs: 2000 } }` */
+export const fakeProviderFactory: ProviderFactory = (setup) =>
+  createFakeProvider({ delayMs: delayOption(setup), failure: () => undefined, clock: setup.clock })
+
+function delayOption({ options, fault }: ProviderSetup): number {
+  for (const name of Object.keys(options)) {
+    if (name !== 'delayMs') fault(name, 'the fake provider has no such option; it knows: delayMs')
+  }
+  const { delayMs = 0 } = options
+  if (typeof delayMs === 'number' && Number.isInteger(delayMs) && delayMs >= 0 && delayMs <= 3_600_000) return delayMs
+  fault('delayMs', 'must be a whole number of milliseconds from 0 to 3600000')
+  return 0
+}
+
+function ingressBalancer(cloud: FakeCloud): LoadBalancer {
+  return {
+    getLoadBalancer: (_ingress, context) => cloud.get(context),
+    ensureLoadBalancer: async (_ingress, context) => ({ status: await cloud.ensure(context), changed: true }),
+    updateLoadBalancer: (_ingress, context) => cloud.update(context),
+    ensureLoadBalancerDeleted: (_ingress, context) => cloud.ensureDeleted(context),
+  }
+}
+
+function serviceBalancer(cloud: FakeCloud): MCSLoadBalancer {
+  return {
+    getMCSLoadBalancer: (_service, context) => cloud.get(context),
+    ensureMCSLoadBalancer: async (_service, context) => ({ status: await cloud.ensure(context), changed: true }),
+    updateMCSLoadBalancer: (_service, context) => cloud.update(context),
+    ensureMCSLoadBalancerDeleted: (_service, context) => cloud.ensureDeleted(context),
+  }
+}

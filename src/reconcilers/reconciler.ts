@@ -1,0 +1,16 @@
+import type { ObjectKey } from '../domain/object-key.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { ClusterReader } from '../ports/cluster-store.ts'
+
+/** Brings one object to what it asks for. Reads the world itself; safe to repeat and to run beside another instance. */
+export interface Reconciler {
+  /** Throws what the API server or the provider answered; the caller turns that into an outcome. */
+  reconcile(key: ObjectKey, pass: ReconcilePass): Promise<Outcome>
+}
+
+export interface ReconcilePass {
+  /** Fresh reads; a sweep answers from the page it has just listed. */
+  reader: ClusterReader
+  /** Aborts at the deadline of the work. */
+  signal: AbortSignal
+}
