@@ -20,7 +20,7 @@ export function goQuote(text: string): string {
 }
 
 function escaped(character: string): string {
-  return ESCAPES[character] ?? codeOf(character.codePointAt(0) ?? 0)
+  return ESCAPES[character] ?? codeOf(Number(character.codePointAt(0)))
 }
 
 function codeOf(codePoint: number): string {

@@ -27,7 +27,7 @@ function isIpv6(text: string): boolean {
 function groupsOf(text: string, atEnd: boolean): number {
   if (text === '') return 0
   const groups = text.split(':')
-  const ipv4 = atEnd && isIpv4(groups.at(-1) ?? '')
+  const ipv4 = atEnd && isIpv4(text.slice(text.lastIndexOf(':') + 1))
   const hex = ipv4 ? groups.slice(0, -1) : groups
   const good = hex.every((group) => /^[0-9a-fA-F]+$/.test(group) && Number.parseInt(group, 16) <= 0xffff)
   return good ? hex.length + (ipv4 ? 2 : 0) : Number.POSITIVE_INFINITY

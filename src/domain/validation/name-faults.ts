@@ -92,11 +92,10 @@ function tooLong(name: string, most: number): string[] {
 
 /** The API server counts bytes where its message says characters. */
 function utf8Length(text: string): number {
-  return (
-    text.length +
-    (text.match(/[\u0080-\uffff]/g)?.length ?? 0) +
-    (text.match(/[\u0800-\ud7ff\ue000-\uffff]/g)?.length ?? 0)
-  )
+  const beyondAscii = text.replace(/[^\u0080-\uffff]/g, '').length
+  // Of a surrogate pair each half counts two.
+  const ofThreeBytes = text.replace(/[^\u0800-\ud7ff\ue000-\uffff]/g, '').length
+  return text.length + beyondAscii + ofThreeBytes
 }
 
 function unless(good: boolean, message: string, pattern: string, examples: readonly string[]): string[] {

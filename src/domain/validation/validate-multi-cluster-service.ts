@@ -97,5 +97,6 @@ function typesOf(value: unknown): readonly string[] | null | undefined {
 
 /** As Karmada's messages show a list; no list and an empty one differ there, and in its comparison too. */
 function literalOf(types: readonly string[] | null): string {
-  return `[]v1alpha1.ExposureType${types === null ? '(nil)' : `{${types.map(goQuote).join(', ')}}`}`
+  const values = types === null ? '(nil)' : `{${types.map(goQuote).join(', ')}}`
+  return `[]v1alpha1.ExposureType${values}`
 }
