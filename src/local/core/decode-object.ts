@@ -1,0 +1,67 @@
+import { defaultObject } from '../schema/default-object.ts'
+import { pruneObject } from '../schema/prune-object.ts'
+import type { ApiObject } from './api-object.ts'
+import type { ResolvedTarget, WriteOptions } from './core-environment.ts'
+import { isRecord } from './json.ts'
+import { normalizeMetadata } from './normalize-metadata.ts'
+import { apiVersionOfType } from './resource-type.ts'
+import { badRequest } from './status-error.ts'
+
+/**
+ * What was sent, as an object of this resource: the right kind, no unknown fields, defaults filled in.
+ * Unknown fields are refused (`Strict`), told (`Warn`) or dropped silently (`Ignore`).
+ */
+export function decodeObject(
+  input: unknown,
+  target: ResolvedTarget,
+  validation: NonNullable<WriteOptions['fieldValidation']>,
+  warn: (text: string) => void,
+): ApiObject {
+  const { type, version } = target
+  if (!isRecord(input)) throw badRequest(`the body is not a JSON object of kind ${type.kind}`)
+  const unknown: string[] = []
+  const typed = withTypeMeta(input, target)
+  const pruned = pruneObject(normalizeMetadata(typed, unknown), version.schema, unknown)
+  reportUnknown(unknown, target, validation, warn)
+  return version.hasDefaults ? defaultObject(pruned, version.schema) : pruned
+}
+
+function withTypeMeta(input: Record<string, unknown>, { type, version }: ResolvedTarget): ApiObject {
+  const expected = apiVersionOfType(type, version.name)
+  const { apiVersion, kind, metadata, ...fields } = input
+  // Built-in kinds are decoded into what the path says; for custom ones the words must be there.
+  if (type.custom && typeof kind !== 'string') throw badRequest(`Object 'Kind' is missing in '${excerpt(input)}'`)
+  if (type.custom && typeof apiVersion !== 'string') {
+    throw badRequest(`Object 'apiVersion' is missing in '${excerpt(input)}'`)
+  }
+  if (kind !== undefined && kind !== type.kind) {
+    throw badRequest(`${String(kind)} in version "${version.name}" cannot be handled as a ${type.kind}`)
+  }
+  if (apiVersion !== undefined && apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+    )
+  }
+  return { apiVersion: expected, kind: type.kind, metadata: metadata as ApiObject['metadata'], ...fields }
+}
+
+function excerpt(input: unknown): string {
+  return JSON.stringify(input).slice(0, 200)
+}
+
+function reportUnknown(
+  unknown: string[],
+  { type, version }: ResolvedTarget,
+  validation: NonNullable<WriteOptions['fieldValidation']>,
+  warn: (text: string) => void,
+): void {
+  if (unknown.length === 0 || validation === 'Ignore') return
+  const texts = unknown.map((path) => `unknown field "${path}"`)
+  if (validation === 'Warn') {
+    for (const text of texts) warn(text)
+    return
+  }
+  throw badRequest(
+    `${type.kind} in version "${version.name}" cannot be handled as a ${type.kind}: strict decoding error: ${texts.join(', ')}`,
+  )
+}

@@ -1,0 +1,28 @@
+import { applyPatch, type Operation } from 'rfc6902'
+import { cloneJson, isRecord } from './json.ts'
+import { badRequest, patchDoesNotApply, tooLarge } from './status-error.ts'
+
+const MOST_OPERATIONS = 10_000
+const OPERATIONS = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+
+/** RFC 6902. An operation that does not apply, a failing `test` included, is a 422 with the reason Invalid. */
+export function jsonPatch<T>(target: T, operations: unknown): T {
+  if (!Array.isArray(operations)) throw badRequest('json: cannot unmarshal the patch: it is not a list of operations')
+  if (operations.length > MOST_OPERATIONS) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${operations.length}`)
+  }
+  if (!operations.every(isOperation)) throw patchDoesNotApply()
+  const result = cloneJson(target)
+  const failures = applyPatch(result, cloneJson(operations) as Operation[])
+  if (failures.some((failure) => failure !== null)) throw patchDoesNotApply()
+  return result
+}
+
+function isOperation(operation: unknown): boolean {
+  return (
+    isRecord(operation) &&
+    OPERATIONS.has(String(operation['op'])) &&
+    typeof operation['path'] === 'string' &&
+    (operation['path'] === '' || operation['path'].startsWith('/'))
+  )
+}

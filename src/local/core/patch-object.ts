@@ -1,0 +1,95 @@
+import { storageKey } from './api-object.ts'
+import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
+import { createObject } from './create-object.ts'
+import { isRecord, type JsonRecord } from './json.ts'
+import { jsonPatch } from './json-patch.ts'
+import { mergePatch } from './merge-patch.ts'
+import { serverSideApply } from './server-side-apply.ts'
+import { badRequest, invalid, notFound, StatusError, unsupportedPatchType } from './status-error.ts'
+import { strategicMergePatch } from './strategic-merge-patch.ts'
+import { type Change, updateObject } from './update-object.ts'
+
+export interface PatchRequest {
+  type: 'json' | 'merge' | 'strategic' | 'apply'
+  body: unknown
+}
+
+export async function patchObject(
+  environment: CoreEnvironment,
+  target: ResolvedTarget,
+  patch: PatchRequest,
+  options: WriteOptions,
+): Promise<Written> {
+  if (patch.type === 'apply') return applyObject(environment, target, patch.body, options)
+  return updateObject(environment, target, changeOf(target, patch), options)
+}
+
+function changeOf({ type }: ResolvedTarget, { type: kind, body }: PatchRequest): Change {
+  if (kind === 'json') return (current) => jsonPatch(current, body)
+  if (!isRecord(body)) throw badRequest('json: cannot unmarshal the patch: it is not an object')
+  if (kind === 'merge') return (current) => mergePatch(current, body)
+  if (type.custom) {
+    throw unsupportedPatchType([
+      'application/json-patch+json',
+      'application/merge-patch+json',
+      'application/apply-patch+yaml',
+    ])
+  }
+  return (current) => strategicMergePatch(current, body, type.mergeKeys)
+}
+
+async function applyObject(
+  environment: CoreEnvironment,
+  target: ResolvedTarget,
+  body: unknown,
+  options: WriteOptions,
+): Promise<Written> {
+  const { type, version } = target
+  const applied = checkApplied(body, options)
+  const manager = [options.fieldManager, target.subresource, version.name].join('/')
+  const written = await createOrUpdate()
+  const { uid } = written.object.metadata
+  if (options.dryRun !== true && uid !== undefined) environment.applied.set(uid, manager, applied)
+  return written
+
+  async function createOrUpdate(): Promise<Written> {
+    const exists = environment.store.get(target.collection, storageKey(target.namespace, target.name)) !== undefined
+    if (exists) return updateObject(environment, target, change, options)
+    if (target.subresource !== '') throw notFound(type, target.name)
+    try {
+      return await createObject(environment, target, named(applied, target.name), options)
+    } catch (error) {
+      const wasFaster = error instanceof StatusError && error.status.reason === 'AlreadyExists'
+      if (!wasFaster) throw error
+      return updateObject(environment, target, change, options)
+    }
+  }
+
+  function change(current: Parameters<Change>[0]): unknown {
+    const before = environment.applied.get(current.metadata.uid ?? '', manager)
+    return serverSideApply(current, named(applied, target.name), before, version.schema, type.mergeKeys)
+  }
+}
+
+function named(applied: JsonRecord, name: string): JsonRecord {
+  const metadata = isRecord(applied['metadata']) ? applied['metadata'] : {}
+  return { ...applied, metadata: { ...metadata, name: metadata['name'] ?? name } }
+}
+
+function checkApplied(body: unknown, { fieldManager }: WriteOptions): JsonRecord {
+  if (!isRecord(body)) throw badRequest('error decoding YAML: it is not an object')
+  if (fieldManager === undefined || fieldManager === '') {
+    throw invalid('meta.k8s.io', 'PatchOptions', '', [
+      {
+        field: 'fieldManager',
+        reason: 'FieldValueRequired',
+        message: 'Required value: is required for apply patch',
+      },
+    ])
+  }
+  const metadata = body['metadata']
+  if (isRecord(metadata) && Array.isArray(metadata['managedFields']) && metadata['managedFields'].length > 0) {
+    throw badRequest('metadata.managedFields must be nil')
+  }
+  return body
+}

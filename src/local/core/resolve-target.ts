@@ -1,0 +1,16 @@
+import type { CoreEnvironment, RequestTarget, ResolvedTarget } from './core-environment.ts'
+import { collectionOf } from './resource-type.ts'
+import { methodNotAllowed, noSuchResource } from './status-error.ts'
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+/** Looks the path up; throws 404 for what is not served and 405 for what the resource does not offer. */
+export function resolveTarget({ registry }: CoreEnvironment, target: RequestTarget, verb: Verb): ResolvedTarget {
+  const { type, version } = registry.find(target.group, target.version, target.plural)
+  if (!type.verbs.includes(verb)) throw methodNotAllowed()
+  const { namespace = '', name = '', subresource = '' } = target
+  if (!type.namespaced && namespace !== '') throw noSuchResource()
+  if (type.namespaced && namespace === '' && (name !== '' || verb === 'create')) throw noSuchResource()
+  if (subresource === 'status' && !version.hasStatus) throw noSuchResource()
+  return { type, version, collection: collectionOf(type), namespace, name, subresource }
+}

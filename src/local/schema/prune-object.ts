@@ -1,0 +1,45 @@
+import { isRecord, type JsonRecord } from '../core/json.ts'
+import type { StructuralSchema } from './structural-schema.ts'
+
+/** Without the fields its schema does not know; their paths are added to `unknown`. `metadata` is not looked into. */
+export function pruneObject<T extends object>(object: T, schema: StructuralSchema, unknown: string[]): T {
+  return prune(object, schema, '', unknown, true) as T
+}
+
+function prune(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  path: string,
+  unknown: string[],
+  isRoot = false,
+): unknown {
+  if (schema === undefined) return value
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined) return value
+    return value.map((item, index) => prune(item, items, `${path}[${index}]`, unknown))
+  }
+  return isRecord(value) ? pruneRecord(value, schema, path, unknown, isRoot) : value
+}
+
+function pruneRecord(
+  value: JsonRecord,
+  schema: StructuralSchema,
+  path: string,
+  unknown: string[],
+  isRoot: boolean,
+): JsonRecord {
+  const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
+  const isResource = isRoot || schema['x-kubernetes-embedded-resource'] === true
+  const values = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
+  const result: JsonRecord = {}
+  for (const [name, item] of Object.entries(value)) {
+    const child = path === '' ? name : `${path}.${name}`
+    const known = schema.properties?.[name] ?? values
+    if (isResource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) result[name] = item
+    else if (known !== undefined) result[name] = prune(item, known, child, unknown)
+    else if (keepsUnknown) result[name] = item
+    else unknown.push(child)
+  }
+  return result
+}
