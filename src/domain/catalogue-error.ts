@@ -67,6 +67,7 @@ export const ERROR_CODES = {
     retry: 'never',
     meaning: 'The serving certificate cannot be used: expired, not yet valid, or not matching its key.',
   },
+  PortRefused: { retry: 'never', meaning: 'The system does not let us listen on this address and port.' },
   PortInUse: { retry: 'never', meaning: 'Another process listens on the port.' },
   // Ours.
   Internal: { retry: 'backoff', meaning: 'A fault of this program; please report it with the log line.' },

@@ -25,7 +25,8 @@ export function isRelevantChange(event: ClusterEvent, { identity, finalizer }: O
   return !byUs && hasFinalizer(oldObject, finalizer) && !hasFinalizer(object, finalizer)
 }
 
-function asksSomethingElse(before: KubernetesObject, after: KubernetesObject): boolean {
+/** Whether spec, annotations or deletion differ: all that a balancer can depend on. */
+export function asksSomethingElse(before: KubernetesObject, after: KubernetesObject): boolean {
   return (
     before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
     !sameJson(meaningfulAnnotations(before), meaningfulAnnotations(after)) ||

@@ -5,6 +5,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ReconcilePass } from '../reconcilers/reconciler.ts'
 import type { Flow } from './flow.ts'
+import { FLOW_METRICS } from './flow-metrics.ts'
 
 /** Reconciles one key and says what became of it, in one log line and one count. Never throws. */
 export async function reconcileKey(key: ObjectKey, flow: Flow, pass: ReconcilePass): Promise<Outcome> {
@@ -12,8 +13,8 @@ export async function reconcileKey(key: ObjectKey, flow: Flow, pass: ReconcilePa
   const started = clock.now()
   const outcome = await runReconciler(key, reconcilers[key.kind], pass, logger)
   const seconds = (clock.now() - started) / 1000
-  metrics.count('controller_runtime_reconcile_total', { controller: key.kind, result: outcome.kind })
-  metrics.observe('controller_runtime_reconcile_time_seconds', seconds, { controller: key.kind })
+  metrics.count(FLOW_METRICS.reconciles.name, { controller: key.kind, result: outcome.kind })
+  metrics.observe(FLOW_METRICS.reconcileTime.name, seconds, { controller: key.kind })
   logOutcome(logger.child({ key: formatKey(key), seconds }), outcome)
   return outcome
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { WorkQueue } from '../../ports/work-queue.ts'
+import { QUEUE_METRICS } from './queue-metrics.ts'
 
 export interface MemoryWorkQueueOptions {
   /** Keys worked on at one time. */
@@ -70,7 +71,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
       Object.assign(entry, merged(entry, { item, dueAt }))
       schedule(entry)
     }
-    metrics.count('workqueue_adds_total')
+    metrics.count(QUEUE_METRICS.adds.name)
   }
 
   function hold(entry: Entry): void {
@@ -123,7 +124,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     const again = nextPass(entry.item, result, entry.failures, now)
     const own = again === undefined ? undefined : { item: again.item, dueAt: now + again.afterMs }
     const following = own === undefined ? entry.next : merged(entry.next, own)
-    if (again?.failed) metrics.count('workqueue_retries_total')
+    if (again?.failed) metrics.count(QUEUE_METRICS.retries.name)
     if (following === undefined) {
       entries.delete(key)
       return

@@ -1,0 +1,7 @@
+import { createProviderRegistry, type ProviderRegistry } from '../provider/registry.ts'
+import { fakeProviderFactory } from '../providers/fake/fake-provider.ts'
+
+/** The providers that come with this package. A function of your own registers its own beside or instead. */
+export function builtInProviders(): ProviderRegistry {
+  return createProviderRegistry({ fake: fakeProviderFactory })
+}

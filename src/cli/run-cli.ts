@@ -1,0 +1,77 @@
+import { isCatalogueError } from '../domain/catalogue-error.ts'
+import type { Command, Console } from './console.ts'
+import { UsageError } from './usage-error.ts'
+
+/** One line of help, and the command, loaded only when it is asked for: most of a start is loading code. */
+const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Command> }>> = {
+  serve: {
+    help: 'run the function: --config FILE [--port N]',
+    load: async () => (await import('./serve-command.ts')).serveCommand,
+  },
+  local: {
+    help: 'a local control plane, the function and a fake cloud: [--demo] [--port N] [--directory DIR]',
+    load: async () => (await import('./local-command.ts')).localCommand,
+  },
+  replay: {
+    help: 'send a recorded request and show what follows: FIXTURE… [--url URL]',
+    load: async () => (await import('./replay-command.ts')).replayCommand,
+  },
+  sweep: {
+    help: 'sweep a running function to the end: --url URL [--scope all|pending] [--ca FILE]',
+    load: async () => (await import('./sweep-command.ts')).sweepCommand,
+  },
+}
+
+/** Runs one command; answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
+export async function runCli(args: string[], console: Console = processConsole()): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    console.out(usage())
+    return name === undefined ? 2 : 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) {
+    console.err(`unknown command "${name}"\n\n${usage()}`)
+    return 2
+  }
+  try {
+    return await (await command.load())(rest, console)
+  } catch (error) {
+    console.err(messageOf(error))
+    return isUsage(error) ? 2 : 1
+  }
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(8)}${help}`)
+  return ['usage: wcp <command> [options]', '', ...lines].join('\n')
+}
+
+const USAGE_CODES = ['ConfigurationInvalid', 'ProviderUnknown', 'KubeconfigInvalid', 'CertificateInvalid'] as const
+
+/** What the caller wrote is wrong, on the command line or in a file it names. */
+function isUsage(error: unknown): boolean {
+  if (error instanceof UsageError) return true
+  if (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) return true
+  return USAGE_CODES.some((code) => isCatalogueError(error, code))
+}
+
+function messageOf(error: unknown): string {
+  if (isCatalogueError(error)) return `${error.code}: ${error.message}`
+  if (isUsage(error)) return String(error instanceof Error ? error.message : error)
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function processConsole(): Console {
+  return {
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    env: process.env,
+    get interrupted() {
+      return new Promise<void>((resolve) => {
+        process.once('SIGINT', () => resolve())
+        process.once('SIGTERM', () => resolve())
+      })
+    },
+  }
+}

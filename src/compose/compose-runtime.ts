@@ -1,0 +1,156 @@
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '../adapters/http/app.ts'
+import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
+import type { Doors } from '../adapters/http/doors.ts'
+import { createMemoryWorkQueue, type MemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
+import { createProcessLock } from '../adapters/memory/process-lock.ts'
+import { QUEUE_METRICS } from '../adapters/memory/queue-metrics.ts'
+import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
+import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
+import { sha256 } from '../adapters/system/sha256.ts'
+import type { Config } from '../config/config.ts'
+import type { ServingCertificate } from '../config/serving-certificate.ts'
+import { acceptEvent } from '../flow/accept-event.ts'
+import { claimOnAdmission } from '../flow/claim-on-admission.ts'
+import type { Flow } from '../flow/flow.ts'
+import { FLOW_METRICS } from '../flow/flow-metrics.ts'
+import type { OwnershipRules } from '../flow/ownership-rules.ts'
+import { sweep } from '../flow/sweep.ts'
+import { validateOnAdmission } from '../flow/validate-on-admission.ts'
+import { workOn } from '../flow/work-on.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterStore } from '../ports/cluster-store.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { MultiClusterProvider } from '../provider/multicluster.ts'
+import { createEventRecorder } from '../reconcilers/event-recorder.ts'
+import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
+import { createMultiClusterIngressReconciler } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
+import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
+import { nextLook } from './next-look.ts'
+import { readinessOf } from './readiness.ts'
+
+export interface RuntimeParts {
+  config: Config
+  provider: MultiClusterProvider
+  store: ClusterStore
+  /** Undefined behind an ingress that terminates TLS. */
+  certificate: ServingCertificate | undefined
+  /** The OpenAPI document, as JSON text. */
+  openapi: string
+  clock: Clock
+  logger: Logger
+}
+
+/** Everything that runs, wired; nothing listens and nothing works until it is told to. */
+export interface Runtime {
+  app: FastifyInstance
+  doors: Doors
+  queue: MemoryWorkQueue
+  /** Begins to work on what is queued. */
+  start(): void
+  /** From now on doors ask callers to come back; queued work is finished within the configured time. */
+  drain(): Promise<{ left: number }>
+}
+
+/** The one place where adapters meet ports. */
+export function composeRuntime(parts: RuntimeParts): Runtime {
+  const { config, certificate, clock, logger, openapi } = parts
+  const metrics = createPrometheusMetrics([
+    ...Object.values(FLOW_METRICS),
+    ...Object.values(QUEUE_METRICS),
+    ...Object.values(DOOR_METRICS),
+  ])
+  const queue = createMemoryWorkQueue({
+    ...config.queue,
+    workDeadlineMs: config.work.deadlineMs,
+    clock,
+    logger,
+    metrics,
+  })
+  const flow = composeFlow(parts, queue, metrics)
+  let draining = false
+  const doors = composeDoors(parts, flow, metrics, () => draining)
+  const app = buildApp(doors, {
+    logger,
+    metrics,
+    clock,
+    openapi,
+    sweepDeadlineMs: config.sweep.deadlineMs,
+    workDeadlineMs: config.work.deadlineMs,
+    ...(config.server.pathPrefix === undefined ? {} : { pathPrefix: config.server.pathPrefix }),
+    ...(certificate === undefined ? {} : { tls: certificate }),
+  })
+  return {
+    app,
+    doors,
+    queue,
+    start: () => queue.start((item, signal) => workOn(item, flow, signal)),
+    drain() {
+      draining = true
+      return queue.drain(config.shutdown.drainMs)
+    },
+  }
+}
+
+function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: PrometheusMetrics): Flow {
+  const { config, provider, store, clock, logger } = parts
+  const component = config.finalizer
+  const dependencies: BalancerDependencies = {
+    store,
+    lock: createProcessLock(),
+    digest: sha256,
+    recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger, component }),
+    logger,
+    clusterId: config.clusterId,
+    finalizer: config.finalizer,
+  }
+  const { loadBalancer, mcsLoadBalancer } = provider
+  return {
+    reader: store,
+    queue,
+    reconcilers: {
+      MultiClusterIngress: createMultiClusterIngressReconciler(loadBalancer, config.ingressClass, dependencies),
+      MultiClusterService: createMultiClusterServiceReconciler(
+        mcsLoadBalancer,
+        config.multiClusterServices,
+        dependencies,
+      ),
+    },
+    marks: { identity: config.identity, finalizer: config.finalizer },
+    clock,
+    logger,
+    metrics,
+  }
+}
+
+function composeDoors(parts: RuntimeParts, flow: Flow, metrics: PrometheusMetrics, draining: () => boolean): Doors {
+  const { config, provider, certificate, clock } = parts
+  const rules = ownershipRules(config, provider)
+  const checks = { schema: createSchemaValidator(), provider }
+  return {
+    mutate: (request) => claimOnAdmission(request, rules),
+    validate: (request) => ({ findings: validateOnAdmission(request, rules, checks), warnings: [] }),
+    acceptEvent: (event) => acceptEvent(event, flow),
+    work: async (item, signal) => nextLook(await workOn(item, flow, signal), clock.now()),
+    sweep: (request, signal) => sweep(request, flow, config.sweep, signal),
+    readiness: async () => readinessOf(certificate, clock.now()),
+    metricsText: () => metrics.text(),
+    draining,
+  }
+}
+
+function ownershipRules(
+  { finalizer, ingressClass, multiClusterServices }: Config,
+  provider: MultiClusterProvider,
+): OwnershipRules {
+  return {
+    finalizer,
+    classNames: ingressClass.names,
+    defaultClassIsOurs: ingressClass.default,
+    selector: multiClusterServices.selector,
+    serves: {
+      MultiClusterIngress: provider.loadBalancer !== undefined,
+      MultiClusterService: provider.mcsLoadBalancer !== undefined,
+    },
+  }
+}

@@ -1,0 +1,90 @@
+const milliseconds = (fallback: number, maximum: number) =>
+  ({ type: 'integer', minimum: 1, maximum, default: fallback }) as const
+
+const count = (fallback: number, maximum: number) =>
+  ({ type: 'integer', minimum: 1, maximum, default: fallback }) as const
+
+const text = { type: 'string', minLength: 1 } as const
+
+const section = (properties: Record<string, object>, required: string[] = []) =>
+  ({ type: 'object', additionalProperties: false, default: {}, properties, required }) as const
+
+// A qualified name: what the API server accepts as a finalizer.
+const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
+
+/** The configuration file. JSON Schema for ajv: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
+export const CONFIG_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['provider'],
+  properties: {
+    clusterId: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$', default: 'default' },
+    provider: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['name'],
+      properties: { name: text, options: { type: 'object', default: {} } },
+    },
+    finalizer: { type: 'string', pattern: QUALIFIED_NAME },
+    ingressClass: section({
+      controller: text,
+      names: { type: 'array', items: text, uniqueItems: true, default: [] },
+      default: { type: 'boolean', default: false },
+    }),
+    multiClusterServices: section({
+      selector: {
+        type: 'object',
+        additionalProperties: false,
+        default: {},
+        properties: {
+          matchLabels: { type: 'object', additionalProperties: { type: 'string' } },
+          matchExpressions: {
+            type: 'array',
+            items: {
+              type: 'object',
+              additionalProperties: false,
+              required: ['key', 'operator'],
+              properties: {
+                key: text,
+                operator: { enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'] },
+                values: { type: 'array', items: { type: 'string' } },
+              },
+            },
+          },
+        },
+      },
+    }),
+    identity: text,
+    kubernetes: section({
+      kubeconfig: text,
+      context: text,
+      inCluster: { type: 'boolean', default: false },
+      timeoutMs: milliseconds(10_000, 60_000),
+    }),
+    server: section({
+      host: { ...text, default: '0.0.0.0' },
+      port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8443 },
+      pathPrefix: { type: 'string', pattern: '^(/[A-Za-z0-9._~-]+)+$' },
+      tls: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['certFile', 'keyFile'],
+        properties: { certFile: text, keyFile: text },
+      },
+    }),
+    queue: section({
+      kind: { enum: ['memory'] },
+      concurrency: count(8, 1_000),
+      capacity: count(10_000, 1_000_000),
+    }),
+    lock: { enum: ['none'], default: 'none' },
+    work: section({ deadlineMs: milliseconds(60_000, 600_000) }),
+    sweep: section({
+      pageSize: count(500, 5_000),
+      concurrency: count(8, 1_000),
+      deadlineMs: milliseconds(50_000, 3_600_000),
+    }),
+    shutdown: section({ drainMs: milliseconds(25_000, 600_000) }),
+    log: section({ level: { enum: ['debug', 'info', 'warn', 'error', 'silent'], default: 'info' } }),
+  },
+} as const

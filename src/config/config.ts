@@ -1,0 +1,30 @@
+import type { LogLevel } from '../adapters/logging/pino-logger.ts'
+import type { LabelSelector } from '../domain/label-selector.ts'
+
+/** The configuration, parsed, defaulted and frozen. The file's own form is `config-schema.ts`. */
+export interface Config {
+  /** Names this control plane in every balancer's identity; never change it while balancers exist. */
+  clusterId: string
+  provider: { name: string; options: Record<string, unknown> }
+  /** Ours: `webhook-cloud-provider.dev/<provider>` unless set. */
+  finalizer: string
+  ingressClass: {
+    /** Compared with `spec.controller` of IngressClasses. */
+    controller: string
+    /** Class names known to be ours, for the mutating review. */
+    names: string[]
+    /** Whether one of them is the default class. */
+    default: boolean
+  }
+  multiClusterServices: { selector: LabelSelector }
+  /** The user name under which we write, as the API server sees it. */
+  identity?: string
+  kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }
+  server: { host: string; port: number; pathPrefix?: string; tls?: { certFile: string; keyFile: string } }
+  queue: { kind: 'memory'; concurrency: number; capacity: number }
+  lock: 'none'
+  work: { deadlineMs: number }
+  sweep: { pageSize: number; concurrency: number; deadlineMs: number }
+  shutdown: { drainMs: number }
+  log: { level: LogLevel }
+}

@@ -1,0 +1,61 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { CatalogueError } from '../domain/catalogue-error.ts'
+
+export interface ServingCertificate {
+  cert: string
+  key: string
+  /** Milliseconds since the epoch. */
+  notAfter: number
+}
+
+/** Reads and checks what we serve with. Throws `CertificateInvalid` naming the file and the fault. */
+export function loadServingCertificate(files: { certFile: string; keyFile: string }, now: number): ServingCertificate {
+  const cert = readText('server.tls.certFile', files.certFile)
+  const key = readText('server.tls.keyFile', files.keyFile)
+  return checkServingCertificate({ cert, key }, files, now)
+}
+
+function checkServingCertificate(
+  { cert, key }: { cert: string; key: string },
+  { certFile, keyFile }: { certFile: string; keyFile: string },
+  now: number,
+): ServingCertificate {
+  const certificate = attempt(
+    'server.tls.certFile',
+    `${certFile} holds no PEM certificate`,
+    () => new X509Certificate(cert),
+  )
+  const privateKey = attempt('server.tls.keyFile', `${keyFile} holds no PEM private key`, () => createPrivateKey(key))
+  const notBefore = Date.parse(certificate.validFrom)
+  const notAfter = Date.parse(certificate.validTo)
+  if (now > notAfter) {
+    throw invalid(
+      'server.tls.certFile',
+      `${certFile} expired on ${certificate.validTo}; put a renewed certificate there`,
+    )
+  }
+  if (now < notBefore) {
+    throw invalid('server.tls.certFile', `${certFile} is valid only from ${certificate.validFrom}; check the clock`)
+  }
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw invalid('server.tls.keyFile', `${keyFile} is not the key of the certificate in ${certFile}`)
+  }
+  return { cert, key, notAfter }
+}
+
+function readText(field: string, path: string): string {
+  return attempt(field, `${path} cannot be read`, () => readFileSync(path, 'utf8'))
+}
+
+function attempt<T>(field: string, message: string, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    throw invalid(field, message, error)
+  }
+}
+
+function invalid(field: string, message: string, cause?: unknown): CatalogueError {
+  return new CatalogueError('CertificateInvalid', `${field}: ${message}`, { field, cause })
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../src/ports/clock.ts'
+
+export interface ManualClock extends Clock {
+  /** Moves time on and runs what falls due, in order; between two timers all pending promises are settled. */
+  advance(ms: number): Promise<void>
+  /** Moves time on to one timer after another until none is left, or until `limitMs` have passed. */
+  runUntilQuiet(limitMs?: number): Promise<void>
+}
+
+interface Timer {
+  at: number
+  order: number
+  callback: () => void
+}
+
+/** A clock that stands still until it is told to move. */
+export function createManualClock(start = Date.parse('2026-03-01T08:00:00Z')): ManualClock {
+  let now = start
+  let order = 0
+  const timers = new Set<Timer>()
+
+  function next(): Timer | undefined {
+    return [...timers].sort((a, b) => a.at - b.at || a.order - b.order)[0]
+  }
+
+  async function runTimersUntil(end: number): Promise<void> {
+    await settle()
+    for (let timer = next(); timer !== undefined && timer.at <= end; timer = next()) {
+      timers.delete(timer)
+      now = Math.max(now, timer.at)
+      timer.callback()
+      await settle()
+    }
+  }
+
+  return {
+    now: () => now,
+    after(ms, callback) {
+      const timer = { at: now + ms, order: order++, callback }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    async advance(ms) {
+      const end = now + ms
+      await runTimersUntil(end)
+      now = end
+    },
+    async runUntilQuiet(limitMs = 3_600_000) {
+      await runTimersUntil(now + limitMs)
+    },
+  }
+}
+
+/** Lets every promise that can go on go on: one turn of the event loop, some of which start others. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
