@@ -1,11 +1,11 @@
+import { deadline } from '../../flow/deadline.ts'
 import type { Clock } from '../../ports/clock.ts'
 
-/** Runs `work` with a signal that aborts after `ms`; the clock is always released. */
+/** Runs `work` with a signal that aborts after `ms`; the clock is released in every case. */
 export async function withDeadline<T>(clock: Clock, ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const cancel = clock.after(ms, () => controller.abort(new Error(`the deadline of ${ms} ms passed`)))
+  const { signal, cancel } = deadline(clock, ms)
   try {
-    return await work(controller.signal)
+    return await work(signal)
   } finally {
     cancel()
   }

@@ -1,11 +1,9 @@
 import { type ObjectKey, parseKey } from '../../domain/object-key.ts'
+import { VISIBLE_WITHIN_MS } from '../../domain/visibility.ts'
 import type { Hint, WorkItem } from '../../domain/work-item.ts'
 import { badRequest } from './bad-request.ts'
 import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
 import { requireAddress } from './require-address.ts'
-
-/** A change is waited for at most so long (DESIGN §4, Visibility): a forged hint must not hold a key for ever. */
-const LONGEST_WAIT_MS = 40_000
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const
 
@@ -33,6 +31,7 @@ function hintsOf(data: FieldReader): FieldReader[] {
   })
 }
 
+/** A change is waited for only so long: a forged hint must not hold a key for ever. */
 function decodeHint(fields: FieldReader, receivedAt: number): Hint {
   const sent = fields.text('operation')
   const operation = OPERATIONS.find((known) => known === sent)
@@ -47,6 +46,6 @@ function decodeHint(fields: FieldReader, receivedAt: number): Hint {
     operation,
     ...(uid === undefined ? {} : { uid }),
     ...(oldResourceVersion === undefined ? {} : { oldResourceVersion }),
-    ...(waitUntil === undefined ? {} : { waitUntil: Math.min(waitUntil, receivedAt + LONGEST_WAIT_MS) }),
+    ...(waitUntil === undefined ? {} : { waitUntil: Math.min(waitUntil, receivedAt + VISIBLE_WITHIN_MS) }),
   }
 }

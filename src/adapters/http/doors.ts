@@ -3,8 +3,9 @@ import type { ClusterEvent } from '../../domain/cluster-event.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { JsonPatchOperation } from '../../domain/json-patch.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import type { SweepReport, SweepScope } from '../../domain/sweep-report.ts'
+import type { SweepReport } from '../../domain/sweep-report.ts'
 import type { WorkItem } from '../../domain/work-item.ts'
+import type { SweepRequest } from '../../flow/sweep.ts'
 
 /**
  * What stands behind the HTTP doors. Everything a door hands over is decoded and its types are checked, with one
@@ -31,12 +32,6 @@ export interface Doors {
 export interface Verdict {
   findings: Finding[]
   warnings: string[]
-}
-
-export interface SweepRequest {
-  scope: SweepScope
-  /** From the report of a sweep that ran out of time. */
-  continue?: string
 }
 
 export interface Readiness {

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { SweepScope } from '../../domain/sweep-report.ts'
+import type { SweepRequest } from '../../flow/sweep.ts'
 import { badRequest } from './bad-request.ts'
 import { withDeadline } from './deadline.ts'
 import type { DoorOptions } from './door-options.ts'
-import type { Doors, SweepRequest } from './doors.ts'
+import type { Doors } from './doors.ts'
 import { refuseWhileDraining } from './request-guards.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
