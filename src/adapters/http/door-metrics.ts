@@ -1,3 +1,5 @@
+import type { MetricDefinition } from '../../ports/metrics.ts'
+
 /** What the doors count and measure. Labels take only values listed here or fixed in the code, never a caller's text. */
 export const DOOR_METRICS = {
   requests: {
@@ -20,4 +22,4 @@ export const DOOR_METRICS = {
     help: 'CloudEvents by purpose (change, work, sweep, unknown) and result: accepted, done, retry, failed, ignored.',
     labels: ['purpose', 'result'],
   },
-} as const
+} as const satisfies Record<string, MetricDefinition>
