@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import { parse } from 'yaml'
+import { badRequest, StatusError, tooLarge } from '../core/status-error.ts'
+
+/** The API server's own limit. */
+const MOST_BYTES = 3 * 1024 * 1024
+
+export interface RequestBody {
+  mediaType: string
+  /** `undefined` for an empty body. */
+  value: unknown
+}
+
+/** JSON, or YAML where the content type says so. */
+export async function readBody(request: IncomingMessage): Promise<RequestBody> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MOST_BYTES) throw tooLarge(`limit is ${MOST_BYTES}`)
+    chunks.push(chunk)
+  }
+  const text = Buffer.concat(chunks).toString()
+  const [mediaType = ''] = (request.headers['content-type'] ?? 'application/json').split(';')
+  const type = mediaType.trim().toLowerCase()
+  return { mediaType: type, value: text === '' ? undefined : parseText(text, type) }
+}
+
+function parseText(text: string, mediaType: string): unknown {
+  const isYaml = mediaType === 'application/yaml' || mediaType === 'application/apply-patch+yaml'
+  if (!isYaml && mediaType !== 'application/json' && !mediaType.endsWith('+json')) {
+    const accepted = 'application/json, application/yaml'
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`
+    throw new StatusError(415, 'UnsupportedMediaType', message)
+  }
+  try {
+    return isYaml && !text.trimStart().startsWith('{') ? parse(text) : JSON.parse(text)
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

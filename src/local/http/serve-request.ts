@@ -1,0 +1,219 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../ports/clock.ts'
+import type { UserInfo } from '../core/admission-chain.ts'
+import type { ApiObject } from '../core/api-object.ts'
+import type { ControlPlaneCore } from '../core/control-plane-core.ts'
+import type { RequestTarget, Written } from '../core/core-environment.ts'
+import type { PatchRequest } from '../core/patch-object.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchResource,
+  type Status,
+  StatusError,
+  unauthorized,
+  unsupportedPatchType,
+} from '../core/status-error.ts'
+import type { WatchEvent } from '../core/watch-objects.ts'
+import { aggregatedDiscovery, groupDocument, groupList, resourceList } from './discovery.ts'
+import { negotiate, type Representation } from './negotiate.ts'
+import { openApiDocument, openApiIndex } from './open-api.ts'
+import { readBody } from './read-body.ts'
+import { representEvent, representList, representObject, type View } from './represent.ts'
+import { deleteOptions, isTrue, listQuery, watchQuery, writeOptions } from './request-parameters.ts'
+import { parseRequestPath, type RequestPath } from './request-path.ts'
+
+/** What is to be written to the connection. */
+export type Response =
+  | { kind: 'document'; status: number; body: object; warnings?: string[]; contentType?: string; yaml?: boolean }
+  | { kind: 'text'; status: number; body: string }
+  | { kind: 'stream'; start(send: (event: object) => void, end: () => void): () => void }
+
+export interface Front {
+  core: ControlPlaneCore
+  clock: Clock
+  /** `undefined` for a token nobody has. */
+  userOf(token: string): UserInfo | undefined
+}
+
+interface Request {
+  method: string
+  parameters: URLSearchParams
+  accept: Representation
+  user: UserInfo
+  message: IncomingMessage
+}
+
+const VERSION = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.0',
+  gitCommit: 'local',
+  gitTreeState: 'clean',
+  buildDate: '2026-04-22T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'node',
+}
+
+/** One request from its first byte to what is answered. Never throws: every failure is a Status. */
+export async function serveRequest(front: Front, message: IncomingMessage): Promise<Response> {
+  try {
+    const url = new URL(message.url ?? '/', 'https://localhost')
+    const path = parseRequestPath(url.pathname)
+    if (path.kind === 'health') return { kind: 'text', status: 200, body: 'ok' }
+    if (path.kind === 'version') return { kind: 'document', status: 200, body: VERSION }
+    const user = authenticate(front, message)
+    const accept = negotiate(message.headers.accept)
+    if (accept === undefined) throw notAcceptable()
+    const request = { method: message.method ?? 'GET', parameters: url.searchParams, accept, user, message }
+    if (path.kind === 'resource') return await serveResource(front, path, request)
+    if (request.method !== 'GET') throw methodNotAllowed()
+    return serveDocument(front, path, accept)
+  } catch (error) {
+    const status = statusOf(error)
+    return { kind: 'document', status: status.code ?? 500, body: status }
+  }
+}
+
+function authenticate({ userOf }: Front, message: IncomingMessage): UserInfo {
+  const [, token] = /^Bearer\s+(\S+)$/i.exec(message.headers.authorization ?? '') ?? []
+  const user = token === undefined ? undefined : userOf(token)
+  if (user === undefined) throw unauthorized()
+  return user
+}
+
+function notAcceptable(): StatusError {
+  const message = 'only the following media types are accepted: application/json, application/yaml'
+  return new StatusError(406, 'NotAcceptable', message)
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.status
+  const message = error instanceof Error ? error.message : String(error)
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`).status
+}
+
+function serveDocument({ core }: Front, path: RequestPath, { aggregated }: Representation): Response {
+  const types = core.resources()
+  const document = (body: object): Response => ({ kind: 'document', status: 200, body })
+  const discovery = (of: 'core' | 'groups', plain: object): Response =>
+    aggregated === undefined
+      ? document(plain)
+      : {
+          kind: 'document',
+          status: 200,
+          body: aggregatedDiscovery(types, of, aggregated),
+          contentType: `application/json;g=apidiscovery.k8s.io;v=${aggregated};as=APIGroupDiscoveryList`,
+        }
+  switch (path.kind) {
+    case 'core-versions':
+      return discovery('core', { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] })
+    case 'groups':
+      return discovery('groups', groupList(types))
+    case 'group':
+      return document(groupDocument(types, path.group))
+    case 'group-version':
+      return document(resourceList(types, path.group, path.version))
+    case 'openapi-index':
+      return document(openApiIndex(types))
+    case 'openapi':
+      return document(openApiDocument(types, path.group, path.version))
+    default:
+      throw noSuchResource()
+  }
+}
+
+async function serveResource(
+  front: Front,
+  { target, unknownSubresource }: Extract<RequestPath, { kind: 'resource' }>,
+  request: Request,
+): Promise<Response> {
+  if (unknownSubresource) throw noSuchResource()
+  const { method, parameters, user } = request
+  const hasName = target.name !== undefined
+  if (method === 'GET') return read(front, target, request)
+  const { mediaType, value } = await readBody(request.message)
+  const { core } = front
+  if (method === 'POST' && !hasName) {
+    return written(front, target, request, await core.create(target, required(value), writeOptions(parameters, user)))
+  }
+  if (method === 'PUT' && hasName) {
+    return written(front, target, request, await core.replace(target, required(value), writeOptions(parameters, user)))
+  }
+  if (method === 'PATCH' && hasName) {
+    const patch: PatchRequest = { type: patchType(mediaType), body: required(value) }
+    return written(front, target, request, await core.patch(target, patch, writeOptions(parameters, user)))
+  }
+  if (method === 'DELETE') {
+    const options = deleteOptions(parameters, value, user)
+    if (!hasName) {
+      const list = await core.deleteCollection(target, listQuery(parameters), options)
+      return document(request, representList(list, view(front, target, request)))
+    }
+    const { answer, warnings } = await core.delete(target, options)
+    const shown = isStatus(answer) ? answer : representObject(answer, view(front, target, request))
+    return { ...document(request, shown), warnings }
+  }
+  throw methodNotAllowed()
+}
+
+function isStatus(answer: ApiObject | Status): answer is Status {
+  return answer.kind === 'Status'
+}
+
+function read(front: Front, target: RequestTarget, request: Request): Response {
+  const { core } = front
+  const { parameters } = request
+  if (isTrue(parameters, 'watch')) return watch(front, target, request)
+  if (target.name === undefined) {
+    return document(request, representList(core.list(target, listQuery(parameters)), view(front, target, request)))
+  }
+  return document(request, representObject(core.get(target), view(front, target, request)))
+}
+
+function watch(front: Front, target: RequestTarget, request: Request): Response {
+  const query = watchQuery(request.parameters)
+  const show = (event: WatchEvent) => representEvent(event, view(front, target, request))
+  // Looked up before the stream begins, so that an unknown resource or a bad selector is a plain error.
+  front.core.watch(target, { ...query, resourceVersion: front.core.resourceVersion() }, { onEvent: () => {} })()
+  return {
+    kind: 'stream',
+    start: (send, end) => front.core.watch(target, query, { onEvent: (event) => send(show(event)), onEnd: end }),
+  }
+}
+
+function written(front: Front, target: RequestTarget, request: Request, result: Written): Response {
+  const shown = representObject(result.object, view(front, target, request))
+  return { ...document(request, shown), status: result.created ? 201 : 200, warnings: result.warnings }
+}
+
+function document({ accept }: Request, body: object): Extract<Response, { kind: 'document' }> {
+  return { kind: 'document', status: 200, body, yaml: accept.encoding === 'yaml' }
+}
+
+function view({ core, clock }: Front, target: RequestTarget, { accept, parameters }: Request): View {
+  const type = core.resources().find(({ group, plural }) => group === target.group && plural === target.plural)
+  const version = type?.versions.find(({ name }) => name === target.version)
+  if (type === undefined || version === undefined) throw noSuchResource()
+  const include = parameters.get('includeObject')
+  const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata'
+  return { form: accept.form, includeObject, type, version, now: clock.now() }
+}
+
+function required(value: unknown): unknown {
+  if (value === undefined) throw badRequest('the body of the request must not be empty')
+  return value
+}
+
+function patchType(mediaType: string): PatchRequest['type'] {
+  const types: Readonly<Record<string, PatchRequest['type']>> = {
+    'application/json-patch+json': 'json',
+    'application/merge-patch+json': 'merge',
+    'application/strategic-merge-patch+json': 'strategic',
+    'application/apply-patch+yaml': 'apply',
+  }
+  const type = types[mediaType]
+  if (type === undefined) throw unsupportedPatchType(Object.keys(types))
+  return type
+}

@@ -1,0 +1,46 @@
+import type { ServerResponse } from 'node:http'
+import { stringify } from 'yaml'
+import type { Response } from './serve-request.ts'
+
+/** Writes the answer. A stream stays open until either side ends it. */
+export function writeResponse(response: Response, out: ServerResponse): void {
+  if (response.kind === 'stream') {
+    writeStream(response, out)
+    return
+  }
+  if (response.kind === 'text') {
+    out.writeHead(response.status, { 'content-type': 'text/plain; charset=utf-8' }).end(response.body)
+    return
+  }
+  const { status, body, yaml = false, contentType } = response
+  const text = yaml ? stringify(body) : `${JSON.stringify(body)}\n`
+  const warnings = [...new Set(response.warnings)].filter(isPrintable).map((warning) => `299 - ${quoted(warning)}`)
+  if (warnings.length > 0) out.setHeader('warning', warnings)
+  out.writeHead(status, {
+    'content-type': yaml ? 'application/yaml' : (contentType ?? 'application/json'),
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-cache, private',
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  })
+  out.end(text)
+}
+
+function writeStream({ start }: Extract<Response, { kind: 'stream' }>, out: ServerResponse): void {
+  out.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
+  out.flushHeaders()
+  const stop = start(
+    (event) => out.write(`${JSON.stringify(event)}\n`),
+    () => out.end(),
+  )
+  out.on('close', stop)
+}
+
+/** A header cannot carry control characters; the real server drops such warnings as well (protocols §1.3). */
+function isPrintable(text: string): boolean {
+  // Beyond Latin-1 Node refuses the header.
+  return /^[\x20-\x7e\xa0-\xff]*$/.test(text)
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
