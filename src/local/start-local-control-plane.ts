@@ -3,13 +3,12 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { CatalogueError } from '../domain/catalogue-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { CallWebhook } from './admission/call-webhook.ts'
+import { createHttpsWebhookCaller } from './admission/https-webhook-caller.ts'
+import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import type { UserInfo } from './core/admission-chain.ts'
 import type { ApiObject } from './core/api-object.ts'
-import {
-  type ControlPlaneCore,
-  type ControlPlaneCoreOptions,
-  createControlPlaneCore,
-} from './core/control-plane-core.ts'
+import { type ControlPlaneCore, createControlPlaneCore } from './core/control-plane-core.ts'
 import { createCertificateAuthority } from './create-certificate-authority.ts'
 import { serveRequest } from './http/serve-request.ts'
 import { writeResponse } from './http/write-response.ts'
@@ -21,8 +20,8 @@ export interface LocalControlPlaneOptions {
   port?: number
   /** CustomResourceDefinitions to serve from the start; more can be created through the API. */
   definitions?: readonly ApiObject[]
-  /** Asks the webhooks; without it nothing is asked. */
-  admission?: ControlPlaneCoreOptions['admission']
+  /** How webhooks are called; over HTTPS when absent. */
+  callWebhook?: CallWebhook
 }
 
 export interface LocalControlPlane {
@@ -43,12 +42,14 @@ const ADMIN: UserInfo = { username: 'admin', groups: ['system:masters', 'system:
 /** A Kubernetes API over HTTPS on 127.0.0.1, with a certificate and tokens of its own. */
 export async function startLocalControlPlane(options: LocalControlPlaneOptions): Promise<LocalControlPlane> {
   const { clock } = options
+  const caller = createHttpsWebhookCaller()
+  const callWebhook = options.callWebhook ?? caller.callWebhook
   const core = createControlPlaneCore({
     clock,
     uid: randomUUID,
     nameSuffix: randomNameSuffix,
     ...(options.definitions === undefined ? {} : { definitions: options.definitions }),
-    ...(options.admission === undefined ? {} : { admission: options.admission }),
+    admission: (own) => createWebhookAdmission({ core: own, clock, uid: randomUUID, callWebhook }),
   })
   const authority = createCertificateAuthority(clock.now())
   const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
@@ -79,6 +80,7 @@ export async function startLocalControlPlane(options: LocalControlPlaneOptions):
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()
       await closed
+      await caller.close()
     },
   }
 }

@@ -59,8 +59,13 @@ function isAtomicMap({ schema }: Shape): boolean {
   return schema?.['x-kubernetes-map-type'] === 'atomic'
 }
 
-function sameItem(left: unknown, right: unknown, keys: readonly string[]): boolean {
-  return isRecord(left) && isRecord(right) && keys.every((key) => jsonEqual(left[key], right[key]))
+/** A key that is left out stands for its default: a port without protocol is the TCP one. */
+function sameItem(left: unknown, right: unknown, keys: readonly string[], { schema }: Shape): boolean {
+  if (!isRecord(left) || !isRecord(right)) return false
+  return keys.every((key) => {
+    const absent = schema?.items?.properties?.[key]?.default ?? (key === 'protocol' ? 'TCP' : undefined)
+    return jsonEqual(left[key] ?? absent, right[key] ?? absent)
+  })
 }
 
 function merge(current: unknown, applied: unknown, shape: Shape): unknown {
@@ -82,7 +87,7 @@ function mergeList(current: unknown[], applied: unknown[], shape: Shape): unknow
     return [...current, ...applied.filter((item) => !current.some((old) => jsonEqual(old, item)))]
   const result = [...current]
   for (const item of applied) {
-    const index = result.findIndex((old) => sameItem(old, item, kind.keys))
+    const index = result.findIndex((old) => sameItem(old, item, kind.keys, shape))
     if (index < 0) result.push(cloneJson(item))
     else result[index] = merge(result[index], item, itemShape(shape))
   }
@@ -124,7 +129,7 @@ function dropItems(current: unknown[], before: unknown[], applied: unknown, shap
   const wanted = Array.isArray(applied) ? applied : []
   if (kind.type === 'atomic') return wanted.length === 0 ? [] : current
   const same = (left: unknown, right: unknown) =>
-    kind.type === 'set' ? jsonEqual(left, right) : sameItem(left, right, kind.keys)
+    kind.type === 'set' ? jsonEqual(left, right) : sameItem(left, right, kind.keys, shape)
   return current.filter((item) => {
     const wasOurs = before.some((old) => same(old, item))
     return !wasOurs || wanted.some((next) => same(next, item))
