@@ -13,14 +13,18 @@ export interface LoadBalancerIngress {
 }
 
 /**
- * What can be stored. From the CRDs of Karmada v1.12 on an entry of `ports` without `error` is refused, so such entries
- * are left out (karmada.md §0.7).
+ * What can be stored: hostnames are DNS names, so lower case; and from the CRDs of Karmada v1.12 on an entry of `ports`
+ * without `error` is refused, so such entries are left out (karmada.md §0.7).
  */
 export function publishableStatus(status: LoadBalancerStatus): LoadBalancerStatus {
   return {
-    ingress: (status.ingress ?? []).map(({ ports, ...entry }) => {
+    ingress: (status.ingress ?? []).map(({ ports, hostname, ...entry }) => {
       const faulty = (ports ?? []).filter(({ error }) => error !== undefined && error !== '')
-      return faulty.length === 0 ? entry : { ...entry, ports: faulty }
+      return {
+        ...entry,
+        ...(hostname === undefined ? {} : { hostname: hostname.toLowerCase() }),
+        ...(faulty.length === 0 ? {} : { ports: faulty }),
+      }
     }),
   }
 }
@@ -35,11 +39,7 @@ function normalised(status: LoadBalancerStatus | undefined): LoadBalancerIngress
 }
 
 function normalisedEntry({ ip, hostname, ...rest }: LoadBalancerIngress): LoadBalancerIngress {
-  return {
-    ...rest,
-    ...(ip ? { ip: normalisedAddress(ip) } : {}),
-    ...(hostname ? { hostname: hostname.toLowerCase() } : {}),
-  }
+  return { ...rest, ...(ip ? { ip: normalisedAddress(ip) } : {}), ...(hostname ? { hostname } : {}) }
 }
 
 /** The URL parser knows the one text form of RFC 5952. */

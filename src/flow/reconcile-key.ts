@@ -33,7 +33,8 @@ async function runReconciler(
   }
 }
 
-const UNSTATED_AFTER_MS = 1_000
+// Long enough that two who write to one object in turns do not keep each other busy.
+const UNSTATED_AFTER_MS = 100
 
 /** What an error means for the key: by its code, never by its text. */
 export function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {

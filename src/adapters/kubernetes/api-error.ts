@@ -5,7 +5,7 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 interface Status {
   reason?: string
   message?: string
-  details?: { name?: string; causes?: unknown[] }
+  details?: { name?: string; causes?: { field?: string }[] }
 }
 
 export interface ApiAnswer {
@@ -22,7 +22,7 @@ export interface ApiAnswer {
 export function apiError(answer: ApiAnswer, object: ObjectKey, sentJsonPatch: boolean): CatalogueError {
   const status = statusOf(answer.body)
   const code = codeOf(answer.statusCode, status, sentJsonPatch)
-  const afterMs = code === 'Conflict' ? 0 : retryAfterMs(answer.retryAfter)
+  const afterMs = retryAfterMs(answer.retryAfter)
   const words = status.message === undefined ? '' : `: ${status.message.slice(0, 300)}`
   return new CatalogueError(code, `the API server answered ${answer.statusCode}${words}`, {
     object,
@@ -41,6 +41,7 @@ export function isObjectMissing(answer: ApiAnswer, name: string): boolean {
  * | 409 AlreadyExists | the name is taken |
  * | 409 | a precondition failed |
  * | 422 to a JSON Patch, without causes | a `test` of ours failed |
+ * | 422 for metadata.uid | it is another object of the same name |
  * | any, "admission webhook … denied" | refused by somebody's webhook |
  */
 function codeOf(statusCode: number, { reason, message = '', details }: Status, sentJsonPatch: boolean): ErrorCode {
@@ -60,12 +61,16 @@ function codeOf(statusCode: number, { reason, message = '', details }: Status, s
     case 410:
       return 'ContinueExpired'
     case 422:
-      return sentJsonPatch && (details?.causes ?? []).length === 0 ? 'Conflict' : 'ApiInvalid'
+      return isPrecondition(details?.causes ?? [], sentJsonPatch) ? 'Conflict' : 'ApiInvalid'
     case 429:
       return 'ApiThrottled'
     default:
       return statusCode >= 500 ? 'ApiFailed' : 'ApiInvalid'
   }
+}
+
+function isPrecondition(causes: { field?: string }[], sentJsonPatch: boolean): boolean {
+  return causes.length === 0 ? sentJsonPatch : causes.some(({ field }) => field === 'metadata.uid')
 }
 
 function statusOf(body: unknown): Status {

@@ -8,7 +8,9 @@ import {
   publishableStatus,
   sameLoadBalancerStatus,
 } from '../../domain/load-balancer-status.ts'
+import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
+import { validateLoadBalancerStatus } from '../../domain/validation/validate-load-balancer-status.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { BalancerResult } from '../../provider/multicluster.ts'
 import type { EventNote } from '../event-recorder.ts'
@@ -70,7 +72,9 @@ async function claimFinalizer<K extends BalancedKind>(
 ): Promise<ObjectOfKind[K]> {
   const { store, key, signal, finalizer } = pass
   const stored = await store.patch(key, { type: 'json', operations: claimPatch(object, finalizer) }, { signal })
-  if (!hasFinalizer(stored, finalizer)) throw moved(pass, 'our finalizer was not stored')
+  if (!hasFinalizer(stored, finalizer)) {
+    throw new CatalogueError('ApiFailed', 'the API server took our finalizer and did not store it', { object: key })
+  }
   return stored
 }
 
@@ -158,10 +162,19 @@ async function publishStatus<K extends BalancedKind>(
   { store, key, signal }: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
   if (status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, status)) return object
+  refuseUnstorable(status, key)
   const { uid = null, resourceVersion = null } = object.metadata
   const loadBalancer = publishableStatus(status) as { [key: string]: JsonValue }
   const body = { metadata: { uid, resourceVersion }, status: { loadBalancer } }
   return store.patch(key, { type: 'merge', body }, { signal, subresource: 'status' })
+}
+
+/** Karmada checks a stored address at every later update, so a bad one would block even the release of our finalizer. */
+function refuseUnstorable(status: LoadBalancerStatus, object: ObjectKey): void {
+  const [finding] = validateLoadBalancerStatus({ loadBalancer: publishableStatus(status) })
+  if (finding === undefined) return
+  const message = `the provider reported an address that cannot be stored: ${finding.field}: ${finding.message}`
+  throw new CatalogueError('ProviderFailed', message, { object, field: finding.field })
 }
 
 function noteFor({ call }: Serve, { status, changed }: BalancerResult): EventNote | undefined {
@@ -187,5 +200,5 @@ async function tellFailure<K extends BalancedKind>(
 }
 
 function moved<K extends BalancedKind>(pass: BalancerPass<K>, message: string): CatalogueError {
-  return new CatalogueError('Conflict', message, { object: pass.key, afterMs: 0 })
+  return new CatalogueError('Conflict', message, { object: pass.key })
 }

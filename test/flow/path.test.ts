@@ -1,0 +1,790 @@
+import t from 'tap'
+import { CatalogueError } from '../../src/domain/catalogue-error.ts'
+import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { ObjectKey } from '../../src/domain/object-key.ts'
+import {
+  ImplementedElsewhere,
+  InstanceNotFound,
+  NotImplemented,
+  RetryAfter,
+  Terminal,
+} from '../../src/provider/errors.ts'
+import { buildClass, buildIngress, buildService, DEFAULT_CLASS } from '../support/build-objects.ts'
+import { createWorld, FINALIZER, IDENTITY, type World } from '../support/world.ts'
+
+const INGRESS = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'storefront' } as const
+const SERVICE = { kind: 'MultiClusterService', namespace: 'shop', name: 'game' } as const
+
+/** Tells the function of a change as the API server does. */
+async function notify(
+  world: World,
+  operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  key: ObjectKey,
+  objects: { object?: KubernetesObject; oldObject?: KubernetesObject } = {},
+  username = 'somebody',
+) {
+  return world.runtime.doors.acceptEvent({
+    source: 'admission',
+    operation,
+    group: 'networking.karmada.io',
+    kind: key.kind,
+    namespace: key.namespace,
+    name: key.name,
+    username,
+    receivedAt: world.clock.now(),
+    ...objects,
+  })
+}
+
+async function tell(
+  world: World,
+  operation: 'CREATE' | 'UPDATE' | 'DELETE',
+  key: ObjectKey,
+  oldObject?: KubernetesObject,
+) {
+  await world.runtime.doors.acceptEvent({
+    source: 'cloudevent',
+    operation,
+    group: 'networking.karmada.io',
+    kind: key.kind,
+    namespace: key.namespace,
+    name: key.name,
+    receivedAt: world.clock.now(),
+    ...(oldObject === undefined ? {} : { oldObject }),
+  })
+  await world.clock.advance(100)
+}
+
+const noAbort = () => new AbortController().signal
+const sweep = (world: World, scope: 'all' | 'pending' = 'all') => world.runtime.doors.sweep({ scope }, noAbort())
+
+for (const { title, key, object } of [
+  { title: 'an ingress', key: INGRESS, object: buildIngress() },
+  { title: 'a service', key: SERVICE, object: buildService() },
+]) {
+  t.test(`${title} is served, changed, left alone and deleted`, async (t) => {
+    const world = createWorld()
+    await world.create(object)
+    await notify(world, 'CREATE', key, { object })
+    await world.clock.advance(60)
+    const served = world.read(key)
+    t.match(served, {
+      metadata: { finalizers: [FINALIZER] },
+      status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+    })
+    t.same(world.calls(), ['get', 'ensure'])
+    t.same(world.events(), ['Normal EnsuredLoadBalancer: Ensured load balancer (192.0.2.1)'])
+
+    world.requests.length = 0
+    await sweep(world)
+    t.notOk(
+      world.requests.some((request) => /create|patch/.test(request)),
+      'a quiet sweep writes nothing',
+    )
+    t.equal(world.calls().filter((call) => call !== 'get').length, 1, 'and changes nothing in the cloud')
+
+    await world.edit(key, { metadata: { annotations: { 'example.com/weight': '3' } } })
+    await tell(world, 'UPDATE', key)
+    t.equal(world.calls().at(-1), 'update')
+    t.same(world.events().at(-1), 'Normal UpdatedLoadBalancer: Updated load balancer (192.0.2.1)')
+
+    const before = world.read(key)
+    await world.remove(key)
+    await notify(world, 'DELETE', key, { oldObject: before as KubernetesObject })
+    await world.clock.advance(60)
+    t.equal(world.read(key), undefined)
+    t.same(world.cloud.balancers(), [])
+    t.ok(world.events().includes('Normal DeletedLoadBalancer: Deleted load balancer'))
+  })
+}
+
+t.test('writes are counted: 2 with the finalizer from the review, 3 without, 0 for nothing', async (t) => {
+  const writes = (world: World) => world.requests.filter((request) => /create|patch/.test(request))
+  const claimed = createWorld()
+  await claimed.create(buildIngress({ metadata: { finalizers: [FINALIZER] } }))
+  await tell(claimed, 'CREATE', INGRESS)
+  t.same(writes(claimed), ['patch MultiClusterIngress/status', 'create Event'])
+  t.equal(
+    claimed.requests.filter((request) => request.startsWith('get')).length,
+    4,
+    'object, class, before and after the ensure',
+  )
+
+  const unclaimed = createWorld()
+  await unclaimed.create(buildIngress())
+  await tell(unclaimed, 'CREATE', INGRESS)
+  t.same(writes(unclaimed), ['patch MultiClusterIngress', 'patch MultiClusterIngress/status', 'create Event'])
+
+  unclaimed.requests.length = 0
+  await tell(unclaimed, 'UPDATE', INGRESS)
+  t.same(writes(unclaimed), [])
+})
+
+t.test('a provider without fingerprints is called each time, and nothing is written for it', async (t) => {
+  const world = createWorld({
+    provider: (fake) => ({
+      ...fake,
+      loadBalancer: {
+        ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+        async getLoadBalancer(ingress, context) {
+          const record = await fake.loadBalancer?.getLoadBalancer(ingress, context)
+          return record?.status === undefined ? undefined : { status: record.status }
+        },
+      },
+    }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  world.requests.length = 0
+  await sweep(world)
+  t.equal(world.calls().at(-1), 'update')
+  t.notOk(world.requests.some((request) => /create|patch/.test(request)))
+})
+
+t.test('with every notify dropped one sweep converges; the pending sweep looks at the unfinished only', async (t) => {
+  const world = createWorld()
+  for (let index = 0; index < 5; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+  await world.create(buildService())
+  t.match(await sweep(world), { listed: 6, outcomes: { settled: 6 } })
+  t.equal(world.cloud.balancers().length, 6)
+  t.match(await sweep(world, 'pending'), { listed: 6, outcomes: { settled: 0 } })
+})
+
+t.test('a sweep goes on where time ran out, page by page', async (t) => {
+  let controller = new AbortController()
+  const world = createWorld({
+    config: 'sweep: { pageSize: 2, concurrency: 1 }',
+    failure({ method }) {
+      if (method === 'ensure') controller.abort()
+      return undefined
+    },
+  })
+  for (let index = 0; index < 5; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+  await world.create(buildService())
+  let calls = 0
+  let token: string | undefined
+  do {
+    controller = new AbortController()
+    const report = await world.runtime.doors.sweep(
+      { scope: 'all', ...(token === undefined ? {} : { continue: token }) },
+      controller.signal,
+    )
+    token = report.continue
+    calls += 1
+  } while (token !== undefined && calls < 20)
+  t.equal(world.cloud.balancers().length, 6)
+  t.equal(calls, 7, 'each call made one balancer before its time was up, the last none')
+  await t.rejects(world.runtime.doors.sweep({ scope: 'all', continue: 'nonsense' }, noAbort()), {
+    code: 'BadRequest',
+    field: 'continue',
+  })
+  await t.rejects(world.runtime.doors.sweep({ scope: 'all', continue: '9.x' }, noAbort()), { code: 'BadRequest' })
+})
+
+t.test('a continue token that expired sends the sweep back to the first page', async (t) => {
+  const world = createWorld({ config: 'sweep: { pageSize: 2 }' })
+  for (let index = 0; index < 3; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+  const page = world.core.list(
+    { group: 'networking.karmada.io', version: 'v1alpha1', plural: 'multiclusteringresses' },
+    { limit: 2 },
+  )
+  await world.create(buildService())
+  world.core.compact()
+  const report = await world.runtime.doors.sweep({ scope: 'all', continue: `0.${page.metadata.continue}` }, noAbort())
+  t.equal(world.cloud.balancers().length, 4)
+  t.equal(report.continue, undefined)
+})
+
+t.test('a sweep that cannot list says so', async (t) => {
+  const failing = new CatalogueError('ApiFailed', 'down')
+  const world = createWorld({
+    config: 'sweep: { pageSize: 1 }',
+    wrapStore: (store) => ({
+      ...store,
+      list: (kind, options) => (options.continue === undefined ? store.list(kind, options) : Promise.reject(failing)),
+    }),
+  })
+  await world.create(buildIngress())
+  await world.create(buildIngress({ metadata: { name: 'second' } }))
+  await t.rejects(sweep(world), failing)
+})
+
+t.test('a notified key waits until the change can be seen', async (t) => {
+  const world = createWorld()
+  await notify(world, 'CREATE', INGRESS)
+  await world.clock.advance(10_000)
+  t.same(world.calls(), [], 'nothing is done for an object that is not stored')
+  t.ok(world.requests.length <= 9, `${world.requests.length} looks in 10 s`)
+  await world.create(buildIngress())
+  await world.clock.advance(5_000)
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('what was announced and never came is forgotten after 40 s', async (t) => {
+  const world = createWorld()
+  await notify(world, 'CREATE', INGRESS)
+  await world.clock.advance(46_000)
+  t.equal(world.runtime.queue.size(), 0)
+  const looks = world.requests.length
+  await world.clock.advance(600_000)
+  t.equal(world.requests.length, looks)
+})
+
+t.test('an update that was refused is reconciled as the world is, at the latest after 40 s', async (t) => {
+  const world = createWorld()
+  const stored = await world.create(buildIngress())
+  await notify(world, 'UPDATE', INGRESS, { oldObject: stored, object: { ...stored, spec: {} } as KubernetesObject })
+  await world.clock.advance(30_000)
+  t.equal(world.cloud.balancers().length, 0)
+  await world.clock.advance(16_000)
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('of two announced changes the visible one does not wait for the other', async (t) => {
+  const world = createWorld()
+  const stored = await world.create(buildIngress())
+  await notify(world, 'CREATE', INGRESS, { object: stored })
+  await notify(world, 'UPDATE', INGRESS, { oldObject: stored, object: { ...stored, spec: {} } as KubernetesObject })
+  await world.clock.advance(60)
+  t.equal(world.cloud.balancers().length, 1)
+  await world.clock.advance(100)
+  t.equal(world.runtime.queue.size(), 0, 'the claim itself made the second visible')
+})
+
+t.test('a forged DELETE for a living object costs one read and nothing else', async (t) => {
+  const world = createWorld()
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  world.requests.length = 0
+  const calls = world.calls().length
+  const alive = world.read(INGRESS) as KubernetesObject
+  for (const oldObject of [alive, undefined]) {
+    world.requests.length = 0
+    await tell(world, 'DELETE', INGRESS, oldObject)
+    t.same(world.requests, ['get MultiClusterIngress'])
+  }
+  await world.clock.advance(600_000)
+  t.equal(world.calls().length, calls)
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('a late DELETE of an earlier object of the name does not touch the later one', async (t) => {
+  const world = createWorld()
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  const earlier = buildIngress({ metadata: { uid: 'earlier' } })
+  await tell(world, 'DELETE', INGRESS, earlier)
+  t.equal(world.cloud.balancers().length, 1)
+  t.notOk(world.calls().includes('ensureDeleted'))
+})
+
+t.test('events that concern nothing', async (t) => {
+  const world = createWorld()
+  const event = { source: 'cloudevent', operation: 'UPDATE', namespace: 'shop', name: 'web', receivedAt: 0 } as const
+  t.same(await world.runtime.doors.acceptEvent({ ...event, group: '', kind: 'Pod' }), { keys: 0 })
+  t.same(
+    await world.runtime.doors.acceptEvent({
+      ...event,
+      group: 'networking.karmada.io',
+      kind: 'MultiClusterIngress',
+      name: '',
+    }),
+    { keys: 0 },
+  )
+  t.same(
+    await world.runtime.doors.acceptEvent({
+      ...event,
+      group: 'networking.k8s.io',
+      kind: 'IngressClass',
+      operation: 'DELETE',
+    }),
+    { keys: 0 },
+  )
+  const stored = await world.create(buildIngress({ metadata: { finalizers: [FINALIZER] } }))
+  const released = { ...stored, metadata: { ...stored.metadata, finalizers: [] } }
+  t.same(await notify(world, 'UPDATE', INGRESS, { oldObject: stored, object: released }, IDENTITY), { keys: 0 })
+})
+
+t.test('the ownership table', async (t) => {
+  const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
+  const defaults = ['a', 'b'].map((name) => buildClass({ metadata: { name, annotations: DEFAULT_CLASS } }))
+  const held = { finalizers: [FINALIZER] }
+  const leaving = { deletionTimestamp: '2026-03-01T08:00:00Z', uid: 'u', resourceVersion: '1' }
+  const rows: {
+    title: string
+    objects: KubernetesObject[]
+    calls: string[]
+    finalizers: string[] | undefined
+    events: RegExp[]
+  }[] = [
+    {
+      title: 'another’s class, not held',
+      objects: [theirs, buildIngress({ spec: { ingressClassName: 'theirs' } })],
+      calls: [],
+      finalizers: undefined,
+      events: [],
+    },
+    {
+      title: 'another’s class, held',
+      objects: [theirs, buildIngress({ metadata: held, spec: { ingressClassName: 'theirs' } })],
+      calls: ['get', 'ensureDeleted'],
+      finalizers: [],
+      events: [/DeletedLoadBalancer/],
+    },
+    {
+      title: 'class missing, held',
+      objects: [buildIngress({ metadata: held })],
+      calls: [],
+      finalizers: [FINALIZER],
+      events: [/Warning OwnershipUnresolved: IngressClass "multicloud" not found; the balancer stays as it is/],
+    },
+    { title: 'class missing, not held', objects: [buildIngress()], calls: [], finalizers: undefined, events: [] },
+    {
+      title: 'two defaults, held',
+      objects: [...defaults, buildIngress({ metadata: held, spec: {} })],
+      calls: [],
+      finalizers: [FINALIZER],
+      events: [/multiple default IngressClasses: a, b/],
+    },
+    {
+      title: 'no class wanted',
+      objects: [buildClass(), buildIngress({ spec: { ingressClassName: '' } })],
+      calls: [],
+      finalizers: undefined,
+      events: [],
+    },
+    {
+      title: 'held by another provider',
+      objects: [
+        buildClass(),
+        buildIngress({ metadata: { finalizers: ['karmada.io/multi-cluster-ingress-controller'] } }),
+      ],
+      calls: ['get'],
+      finalizers: ['karmada.io/multi-cluster-ingress-controller'],
+      events: [],
+    },
+    {
+      title: 'leaving, held by others',
+      objects: [buildClass(), buildIngress({ metadata: { ...leaving, finalizers: ['a.example/x'] } })],
+      calls: [],
+      finalizers: ['a.example/x'],
+      events: [],
+    },
+    {
+      title: 'leaving, held by us, class gone',
+      objects: [buildIngress({ metadata: { ...leaving, finalizers: [FINALIZER, 'a.example/x'] } })],
+      calls: ['ensureDeleted'],
+      finalizers: ['a.example/x'],
+      events: [/DeletedLoadBalancer/],
+    },
+  ]
+  for (const { title, objects, calls, finalizers, events } of rows) {
+    const world = createWorld({ objects })
+    await tell(world, 'UPDATE', INGRESS)
+    await sweep(world)
+    t.same(new Set(world.calls()), new Set(calls), `${title}: calls`)
+    t.same(
+      world.read(INGRESS)?.metadata.finalizers ?? undefined,
+      finalizers?.length === 0 ? undefined : finalizers,
+      `${title}: finalizers`,
+    )
+    t.equal(world.events().length, events.length, `${title}: events`)
+    for (const [index, pattern] of events.entries()) t.match(world.events()[index], pattern, title)
+  }
+})
+
+t.test('type taken away: balancer, status and finalizer go, foreign fields stay', async (t) => {
+  const status = {
+    loadBalancer: { ingress: [{ ip: '192.0.2.1' }] },
+    conditions: [
+      { type: 'ServiceApplied', status: 'True', reason: 'Ok', message: '', lastTransitionTime: '2026-03-01T08:00:00Z' },
+    ],
+  }
+  const world = createWorld()
+  await world.create(buildService())
+  await tell(world, 'CREATE', SERVICE)
+  await world.edit(SERVICE, { status }, 'status')
+  await world.edit(SERVICE, {
+    metadata: { finalizers: [FINALIZER, 'karmada.io/multiclusterservice-controller'] },
+    spec: { types: ['CrossCluster'] },
+  })
+  await tell(world, 'UPDATE', SERVICE)
+  const left = world.read(SERVICE)
+  t.same(left?.metadata.finalizers, ['karmada.io/multiclusterservice-controller'])
+  t.same(left?.status?.loadBalancer, { ingress: [] })
+  t.equal(left?.status?.conditions?.length, 1)
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('a status that another wrote meanwhile is not cleared', async (t) => {
+  const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
+  const world = createWorld({ objects: [buildClass(), theirs] })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.edit(INGRESS, { status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } } }, 'status')
+  await world.edit(INGRESS, { spec: { ingressClassName: 'theirs' } })
+  await tell(world, 'UPDATE', INGRESS)
+  t.same(world.read(INGRESS)?.status?.loadBalancer, { ingress: [{ ip: '203.0.113.9' }] })
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('a published status that somebody changed is put right without a cloud change', async (t) => {
+  const world = createWorld()
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.edit(INGRESS, { status: { loadBalancer: { ingress: [] } } }, 'status')
+  await sweep(world)
+  t.same(world.read(INGRESS)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.1' }])
+  t.same(
+    world.calls().filter((call) => call !== 'get'),
+    ['ensure'],
+  )
+})
+
+t.test('a provider that needs time is asked again when it said', async (t) => {
+  const world = createWorld({ delayMs: 60_000 })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  t.same(world.events(), [], 'still working is no news')
+  t.equal(world.read(INGRESS)?.status?.loadBalancer, undefined)
+  await world.clock.advance(61_000)
+  t.same(world.read(INGRESS)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.1' }])
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('failures of the provider', async (t) => {
+  const rows: { title: string; error: Error; retried: boolean; event: RegExp | undefined }[] = [
+    {
+      title: 'any error',
+      error: new Error('quota exceeded'),
+      retried: true,
+      event: /Warning SyncLoadBalancerFailed: MultiClusterIngress\/shop\/storefront: quota exceeded/,
+    },
+    { title: 'Terminal', error: new Terminal('host not allowed'), retried: false, event: /host not allowed/ },
+    { title: 'NotImplemented', error: new NotImplemented('no'), retried: false, event: /SyncLoadBalancerFailed/ },
+    { title: 'InstanceNotFound', error: new InstanceNotFound('no node'), retried: true, event: /no node/ },
+    { title: 'ImplementedElsewhere', error: new ImplementedElsewhere('other'), retried: false, event: undefined },
+    { title: 'RetryAfter', error: new RetryAfter(9_000), retried: true, event: undefined },
+  ]
+  for (const { title, error, retried, event } of rows) {
+    let failing = true
+    const world = createWorld({
+      failure: ({ method }) => (failing && method === 'ensure' ? { when: 'before', error } : undefined),
+    })
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    await sweep(world)
+    t.equal(world.events().length, event === undefined ? 0 : 1, `${title}: told once`)
+    if (event !== undefined) t.match(world.events()[0], event, title)
+    t.equal(world.runtime.queue.size(), retried ? 1 : 0, `${title}: ${retried ? 'tried again' : 'left alone'}`)
+    failing = false
+    await world.clock.advance(60_000)
+    t.equal(world.cloud.balancers().length, retried ? 1 : 0, title)
+  }
+})
+
+t.test('a delete that fails keeps the finalizer, tells, and is tried again', async (t) => {
+  let failing = true
+  const world = createWorld({
+    failure: ({ method }) =>
+      failing && method === 'ensureDeleted' ? { when: 'before', error: new Error('in use') } : undefined,
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER])
+  t.match(world.events().at(-1), /DeleteLoadBalancerFailed/)
+  failing = false
+  await world.clock.advance(10_000)
+  t.equal(world.read(INGRESS), undefined)
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('a balancer whose creation was answered by an error is found, not made twice', async (t) => {
+  let lost = true
+  const world = createWorld({
+    failure: ({ method }) =>
+      lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  lost = false
+  await world.clock.advance(10_000)
+  t.equal(world.cloud.balancers().length, 1)
+  t.same(world.read(INGRESS)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.1' }])
+})
+
+t.test('an object that goes while its balancer is made leaves none behind', async (t) => {
+  const rows: { title: string; act: (world: World) => Promise<unknown> }[] = [
+    { title: 'deleted', act: (world) => world.remove(INGRESS) },
+    {
+      title: 'finalizer stripped and deleted',
+      async act(world) {
+        await world.edit(INGRESS, { metadata: { finalizers: null } })
+        await world.remove(INGRESS)
+      },
+    },
+    {
+      title: 'stripped, deleted and made again under the same name',
+      async act(world) {
+        await world.edit(INGRESS, { metadata: { finalizers: null } })
+        await world.remove(INGRESS)
+        await world.create(buildIngress({ spec: { ingressClassName: 'theirs' } }))
+      },
+    },
+  ]
+  for (const { title, act } of rows) {
+    let acted = false
+    const world: World = createWorld({
+      provider: (fake) => ({
+        ...fake,
+        loadBalancer: {
+          ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+          async ensureLoadBalancer(ingress, context) {
+            const result = await fake.loadBalancer?.ensureLoadBalancer(ingress, context)
+            if (!acted) await act(world)
+            acted = true
+            return result ?? {}
+          },
+        },
+      }),
+    })
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    t.ok(acted)
+    t.same(world.cloud.balancers(), [], title)
+  }
+})
+
+t.test('a finalizer stripped while the balancer is made is put back', async (t) => {
+  let acted = false
+  const world: World = createWorld({
+    failure({ method }) {
+      if (method === 'ensure' && !acted) {
+        acted = true
+        void world.edit(INGRESS, { metadata: { finalizers: null } })
+      }
+      return undefined
+    },
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(200)
+  t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER])
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('an object that changes between the decision and the lock is looked at anew', async (t) => {
+  let acted = false
+  const world: World = createWorld({
+    failure({ method }) {
+      if (method === 'get' && !acted) {
+        acted = true
+        void world.edit(INGRESS, { metadata: { annotations: { a: '1' } } })
+      }
+      return undefined
+    },
+  })
+  await world.create(buildIngress({ metadata: { finalizers: [FINALIZER] } }))
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(200)
+  t.equal(world.cloud.balancers().length, 1)
+  const [balancer] = world.cloud.balancers()
+  await sweep(world)
+  t.equal(world.cloud.balancers()[0]?.fingerprint, balancer?.fingerprint, 'the balancer is that of the changed object')
+})
+
+t.test('an API server that claims without storing the finalizer gets no balancer', async (t) => {
+  const world = createWorld({
+    wrapStore: (store) => ({
+      ...store,
+      patch: async (key, patch, options) =>
+        patch.type === 'json' ? ((await store.get(key, options)) as never) : store.patch(key, patch, options),
+    }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('failures of the API server are retried, denials are not', async (t) => {
+  for (const { code, retried } of [
+    { code: 'ApiUnreachable', retried: true },
+    { code: 'ApiDenied', retried: false },
+    { code: 'ApiThrottled', retried: true },
+  ] as const) {
+    const world = createWorld({
+      wrapStore: (store) => ({ ...store, patch: () => Promise.reject(new CatalogueError(code, 'no')) }),
+    })
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    t.same(world.cloud.balancers(), [], `${code}: no balancer without a finalizer`)
+    t.equal(world.runtime.queue.size(), retried ? 1 : 0, code)
+  }
+  const reading = createWorld({
+    wrapStore: (store) => ({ ...store, get: () => Promise.reject(new CatalogueError('ApiUnreachable', 'no')) }),
+  })
+  await tell(reading, 'DELETE', INGRESS)
+  t.equal(reading.runtime.queue.size(), 1, 'a look that failed is no look')
+})
+
+t.test('an event that cannot be written does not undo the work', async (t) => {
+  const world = createWorld({
+    wrapStore: (store) => ({ ...store, create: () => Promise.reject(new CatalogueError('ApiForbidden', 'no')) }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  t.same(world.read(INGRESS)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.1' }])
+  t.ok(world.logs.some(({ message }) => message === 'event not written'))
+})
+
+t.test('an address that Karmada would refuse is not stored', async (t) => {
+  const world = createWorld({
+    provider: (fake) => ({
+      ...fake,
+      loadBalancer: {
+        ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+        ensureLoadBalancer: async () => ({ status: { ingress: [{ ip: 'not-an-address' }] } }),
+      },
+    }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  t.equal(world.read(INGRESS)?.status, undefined)
+  t.ok(world.logs.some(({ fields }) => 'code' in fields && fields.code === 'ProviderFailed'))
+})
+
+t.test('undefined status leaves, empty clears', async (t) => {
+  const published = { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } }
+  for (const { status, expected } of [
+    { status: undefined, expected: published.loadBalancer },
+    { status: { ingress: [] }, expected: { ingress: [] } },
+  ]) {
+    const world = createWorld({
+      provider: (fake) => ({
+        ...fake,
+        loadBalancer: {
+          ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+          ensureLoadBalancer: async () => (status === undefined ? {} : { status }),
+        },
+      }),
+    })
+    await world.create(buildIngress())
+    await world.edit(INGRESS, { status: published }, 'status')
+    await tell(world, 'CREATE', INGRESS)
+    t.same(world.read(INGRESS)?.status?.loadBalancer, expected)
+    t.match(world.events()[0], /Ensured load balancer$/)
+  }
+})
+
+t.test('a provider with one of the two interfaces runs with what it has', async (t) => {
+  const world = createWorld({
+    provider: ({ name, mcsLoadBalancer }) => ({ name, ...(mcsLoadBalancer && { mcsLoadBalancer }) }),
+  })
+  await world.create(buildIngress())
+  await world.create(buildService())
+  t.match(await sweep(world), { outcomes: { settled: 1, ignored: 1 } })
+  await world.edit(INGRESS, { metadata: { finalizers: [FINALIZER] } })
+  await world.remove(INGRESS)
+  await sweep(world)
+  t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing proved the balancer absent')
+  t.match(world.events().at(-1), /does not serve MultiClusterIngress; the balancer stays/)
+
+  const other = createWorld({ provider: ({ name, loadBalancer }) => ({ name, ...(loadBalancer && { loadBalancer }) }) })
+  await other.create(buildIngress())
+  await other.create(buildService())
+  t.match(await sweep(other), { outcomes: { settled: 1, ignored: 1 } })
+})
+
+t.test('a provider that ignores its deadline does not keep a worker', async (t) => {
+  const world = createWorld({
+    config: 'work: { deadlineMs: 5000 }',
+    provider: (fake) => ({
+      ...fake,
+      loadBalancer: {
+        ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+        ensureLoadBalancer: () => new Promise(() => {}),
+      },
+    }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(6_000)
+  t.ok(world.logs.some(({ fields }) => 'code' in fields && fields.code === 'ProviderTimeout'))
+  t.equal(world.runtime.queue.size(), 1)
+})
+
+t.test('two workers on one object: the second leaves it to the first, which looks once more', async (t) => {
+  let finish = () => {}
+  const world = createWorld({
+    provider: (fake) => ({
+      ...fake,
+      loadBalancer: {
+        ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+        async ensureLoadBalancer(ingress, context) {
+          await new Promise<void>((resolve) => {
+            finish = resolve
+          })
+          return (await fake.loadBalancer?.ensureLoadBalancer(ingress, context)) ?? {}
+        },
+      },
+    }),
+  })
+  await world.create(buildIngress({ metadata: { finalizers: [FINALIZER] } }))
+  await tell(world, 'CREATE', INGRESS)
+  t.match(await sweep(world), { outcomes: { ignored: 1 } })
+  finish()
+  await world.clock.advance(100)
+  t.equal(world.cloud.balancers().length, 1)
+  t.ok(
+    world.logs.some(({ fields }) => 'outcome' in fields && fields.outcome === 'later'),
+    'the first looked once more',
+  )
+})
+
+t.test('our own work events', async (t) => {
+  const world = createWorld()
+  await world.create(buildIngress())
+  t.same(await world.runtime.doors.work({ key: INGRESS, hints: [] }, noAbort()), { kind: 'settled' })
+  t.same(await world.runtime.doors.work({ key: { ...INGRESS, name: 'nobody' }, hints: [] }, noAbort()), {
+    kind: 'gone',
+  })
+  t.match(
+    await world.runtime.doors.work({ key: { kind: 'IngressClass', namespace: '', name: 'x' }, hints: [] }, noAbort()),
+    { kind: 'ignored' },
+  )
+  const waitUntil = world.clock.now() + 40_000
+  const hint = { object: { ...INGRESS, name: 'nobody' }, operation: 'CREATE', waitUntil } as const
+  t.match(
+    await world.runtime.doors.work(
+      { key: hint.object, hints: [hint, { ...hint, waitUntil: waitUntil - 1 }] },
+      noAbort(),
+    ),
+    { kind: 'later', afterMs: 50 },
+  )
+})
+
+t.test('a fault of ours is one outcome among others', async (t) => {
+  const world = createWorld({ wrapStore: (store) => ({ ...store, get: () => Promise.reject(new TypeError('bug')) }) })
+  t.match(await world.runtime.doors.work({ key: INGRESS, hints: [] }, noAbort()), {
+    kind: 'failed',
+    error: { code: 'Internal' },
+  })
+  t.ok(world.logs.some(({ level, message }) => level === 'error' && message === 'unexpected error'))
+  const odd = createWorld({ wrapStore: (store) => ({ ...store, get: () => Promise.reject('text') }) })
+  t.match(await odd.runtime.doors.work({ key: INGRESS, hints: [] }, noAbort()), {
+    kind: 'failed',
+    error: { code: 'Internal' },
+  })
+})
+
+t.test('when the queue cannot take what a sweep left, the next sweep does', async (t) => {
+  const world = createWorld({ delayMs: 1_000 })
+  await world.create(buildIngress())
+  const draining = world.runtime.drain()
+  await world.clock.advance(30_000)
+  await draining
+  t.match(await sweep(world), { outcomes: { later: 1 } })
+  t.ok(world.logs.some(({ message }) => message === 'left to the next sweep'))
+})
