@@ -6,7 +6,7 @@ import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
 import { type EventAnswer, handleIntent } from './handle-intent.ts'
 import { interpretCloudEvent } from './interpret-cloud-event.ts'
-import { refuseCompressed, refuseWhileDraining } from './request-guards.ts'
+import { ignoreMediaType, refuseCompressed, refuseWhileDraining } from './request-guards.ts'
 
 /** CloudEvents in every mode. Everything is decoded before anything is done, so that a batch is taken whole or not. */
 export function registerEventRoutes(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
@@ -22,7 +22,7 @@ export function registerEventRoutes(app: FastifyInstance, doors: Doors, options:
     return reply.code(status).headers(headers).send(body)
   })
 
-  app.options('/events', async (request, reply) => {
+  app.options('/events', { onRequest: [ignoreMediaType] }, async (request, reply) => {
     const { status, headers } = answerHandshake(request.headers)
     return reply.code(status).headers(headers).send()
   })

@@ -25,6 +25,11 @@ export const refuseCompressed: Guard = async (request) => {
   throw unsupported('content-encoding', `must be absent: compressed bodies are not taken, not ${excerpt(encoding)}`)
 }
 
+/** For doors that read no body: Fastify would refuse a media type it cannot parse all the same. */
+export const ignoreMediaType: Guard = async (request) => {
+  request.raw.headers['content-type'] = undefined
+}
+
 export const requireJson: Guard = async (request) => {
   const mediaType = mediaTypeOf(request)
   if (mediaType?.essence !== 'application/json') {

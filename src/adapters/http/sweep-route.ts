@@ -5,7 +5,7 @@ import { badRequest } from './bad-request.ts'
 import { withDeadline } from './deadline.ts'
 import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
-import { refuseWhileDraining } from './request-guards.ts'
+import { ignoreMediaType, refuseWhileDraining } from './request-guards.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
 const SCOPES: readonly SweepScope[] = ['all', 'pending']
@@ -13,7 +13,7 @@ const LONGEST_TOKEN = 8_192
 
 /** 200 with the counts, or, when time ran out, 503 with the counts so far and the token to go on with. */
 export function registerSweepRoute(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
-  const onRequest = [refuseWhileDraining(doors.draining)]
+  const onRequest = [refuseWhileDraining(doors.draining), ignoreMediaType]
   app.post<{ Querystring: Record<string, unknown> }>('/sweep', { onRequest }, async (request, reply) => {
     const { scope, continue: token } = request.query
     const sweep = decodeSweep(scope, token, 'query')
