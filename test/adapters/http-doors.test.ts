@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createServer } from '../../src/adapters/http/create-server.ts'
 import type { Doors } from '../../src/adapters/http/doors.ts'
 import { outcomeToResponse } from '../../src/adapters/http/outcome-to-response.ts'
@@ -18,7 +18,7 @@ const openapi = await loadOpenApi()
 
 /** Sends a fixture's request to doors that differ in these points; the answer must be one openapi.yaml describes. */
 async function sendFixture(
-  t: Tap.Test,
+  t: Test,
   name: string,
   overrides: Partial<Doors>,
   options: Parameters<typeof openApp>[1] = {},
@@ -30,10 +30,6 @@ async function sendFixture(
   await app.close()
   t.strictSame(openapi.check(fixture.request.method, fixture.request.path, answer), [], 'as openapi.yaml says')
   return { ...answer, app, ...recorded }
-}
-
-declare namespace Tap {
-  type Test = Pick<typeof t, 'strictSame' | 'match' | 'equal'>
 }
 
 const fail = (error: unknown) => async () => {

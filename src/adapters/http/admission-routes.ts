@@ -3,6 +3,7 @@ import type { AdmissionRequest } from '../../domain/admission-request.ts'
 import { isCatalogueError } from '../../domain/catalogue-error.ts'
 import { kindOf } from '../../domain/kinds.ts'
 import { admissionEvent } from './admission-event.ts'
+import { bodyBytes } from './body-bytes.ts'
 import { decodeAdmissionReview } from './decode-admission-review.ts'
 import { DOOR_METRICS } from './door-metrics.ts'
 import type { DoorOptions } from './door-options.ts'
@@ -28,16 +29,12 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, opti
   const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed, requireJson]
   for (const door of ['mutate', 'validate', 'notify'] as const) {
     app.post(`/admission/${door}`, { onRequest }, async (request: FastifyRequest, reply: FastifyReply) => {
-      const review = decodeAdmissionReview(parseJson(bytesOf(request.body)))
+      const review = decodeAdmissionReview(parseJson(bodyBytes(request.body)))
       const { answer, result } = await judges[door](review)
       report(door, review, result, options)
       return reply.header('cache-control', 'no-store').send(answer)
     })
   }
-}
-
-export function bytesOf(body: unknown): Uint8Array {
-  return body instanceof Uint8Array ? body : new Uint8Array()
 }
 
 function judgeMutate(doors: Doors, request: AdmissionRequest): Judgement {

@@ -14,7 +14,7 @@ import { registerSweepRoute } from './sweep-route.ts'
  * The API server takes objects of up to 3 MiB (server/config.go:474), and a review of an UPDATE carries two of them:
  * 2 × 3 MiB + 1 MiB for managedFields, options and user info.
  */
-export const BODY_LIMIT = 7 * 1024 * 1024
+const BODY_LIMIT = 7 * 1024 * 1024
 
 /** Opens the doors as an app: routes are registered, nothing listens. */
 export function buildApp(doors: Doors, options: DoorOptions): FastifyInstance {

@@ -29,7 +29,7 @@ export interface Doors {
   draining(): boolean
 }
 
-export interface Verdict {
+interface Verdict {
   findings: Finding[]
   warnings: string[]
 }

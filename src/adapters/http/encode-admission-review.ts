@@ -10,7 +10,7 @@ export interface AdmissionReviewAnswer {
   response: AdmissionResponse
 }
 
-export interface AdmissionResponse {
+interface AdmissionResponse {
   uid: string
   allowed: boolean
   status?: DenialStatus

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { bytesOf } from './admission-routes.ts'
 import { answerHandshake } from './answer-handshake.ts'
+import { bodyBytes } from './body-bytes.ts'
 import { decodeCloudEvents } from './decode-cloud-event.ts'
 import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
@@ -13,7 +13,7 @@ export function registerEventRoutes(app: FastifyInstance, doors: Doors, options:
   const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed]
   app.post('/events', { onRequest }, async (request, reply) => {
     const { rawHeaders } = request.raw
-    const { mode, events } = decodeCloudEvents({ headers: request.headers, rawHeaders, body: bytesOf(request.body) })
+    const { mode, events } = decodeCloudEvents({ headers: request.headers, rawHeaders, body: bodyBytes(request.body) })
     const receivedAt = options.clock.now()
     const intents = events.map((event) => interpretCloudEvent(event, receivedAt))
     const answers: EventAnswer[] = []

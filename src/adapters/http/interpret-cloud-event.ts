@@ -12,7 +12,7 @@ import { requireAddress } from './require-address.ts'
 import { decodeSweep } from './sweep-route.ts'
 
 /** Our own work events, sent to a broker and back: `{"key": "MultiClusterIngress/shop/web", "hints": [...]}`. */
-export const WORK_EVENT_TYPE = 'dev.webhook-cloud-provider.work.v1'
+const WORK_EVENT_TYPE = 'dev.webhook-cloud-provider.work.v1'
 const SWEEP_EVENT_TYPE = 'dev.knative.sources.ping'
 const CHANGE_EVENT_TYPE = /^dev\.knative\.apiserver\.(resource|ref)\.(add|update|delete)$/
 
