@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { createServer } from '../../src/adapters/http/create-server.ts'
 import type { Doors } from '../../src/adapters/http/doors.ts'
 import { outcomeToResponse } from '../../src/adapters/http/outcome-to-response.ts'
 import { retryAfterSeconds } from '../../src/adapters/http/retry-after.ts'
@@ -282,63 +279,4 @@ t.test('answers are counted by route, not by what was asked for', async (t) => {
   await send({ method: 'GET', path: '/healthz' })
   await app.close()
   t.strictSame(counted, ['http_requests_total{door=none,status=404}', 'http_requests_total{door=/healthz,status=200}'])
-})
-
-t.test('the server keeps connections longer than Go does', async (t) => {
-  const { app } = openApp(stubDoors())
-  t.equal(app.server.keepAliveTimeout, 95_000)
-  t.equal(app.server.requestTimeout, 30_000)
-  t.ok(app.server.headersTimeout <= app.server.requestTimeout)
-  t.equal(app.server.maxRequestsPerSocket, 0)
-  await app.close()
-})
-
-t.test('an idle connection outlives the headers timeout; a request that dribbles in does not', async (t) => {
-  const server = createServer(
-    (request, response) => {
-      request.resume().on('end', () => response.end('ok'))
-    },
-    undefined,
-    { keepAliveMs: 10_000, requestMs: 300, checkMs: 50 },
-  )
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-
-  const idle = connect(port, '127.0.0.1')
-  for (const _ of [1, 2]) {
-    idle.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-    const [answer] = await once(idle, 'data')
-    t.match(String(answer), /^HTTP\/1.1 200/)
-    await new Promise((resolve) => setTimeout(resolve, 700))
-  }
-  idle.destroy()
-
-  const slow = connect(port, '127.0.0.1')
-  slow.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n')
-  const dribble = setInterval(() => slow.write('x'), 50)
-  const [answer] = await once(slow, 'data')
-  clearInterval(dribble)
-  t.match(String(answer), /^HTTP\/1.1 408/)
-  slow.destroy()
-  server.close()
-})
-
-t.test('what is no HTTP gets the error body too', async (t) => {
-  const { app } = openApp(stubDoors())
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
-  for (const [sent, status] of [
-    ['no http\r\n\r\n', '400 Bad Request'],
-    [`GET /healthz HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(20_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
-  ] as const) {
-    const socket = connect(port, '127.0.0.1')
-    socket.write(sent)
-    const [answer] = await once(socket, 'data')
-    const [head = '', body = ''] = String(answer).split('\r\n\r\n')
-    t.ok(head.startsWith(`HTTP/1.1 ${status}`), `answered ${status}`)
-    t.match(JSON.parse(body), { code: 'BadRequest' })
-    socket.destroy()
-  }
-  await app.close()
 })

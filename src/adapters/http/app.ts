@@ -7,6 +7,7 @@ import { answerBadUrl, answerClientError, registerErrorHandling } from './error-
 import { registerEventRoutes } from './event-routes.ts'
 import { registerOperationsRoutes } from './operations-routes.ts'
 import { prefixRemover } from './path-prefix.ts'
+import { releaseConnections } from './release-connections.ts'
 import { registerRequestMetrics } from './request-metrics.ts'
 import { registerSweepRoute } from './sweep-route.ts'
 
@@ -33,6 +34,7 @@ export function buildApp(doors: Doors, options: DoorOptions): FastifyInstance {
   takeBodiesAsBytes(app)
   registerErrorHandling(app, options.logger)
   registerRequestMetrics(app, options)
+  releaseConnections(app, doors.draining)
   registerAdmissionRoutes(app, doors, options)
   registerEventRoutes(app, doors, options)
   registerSweepRoute(app, doors, options)

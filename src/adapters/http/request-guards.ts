@@ -6,14 +6,10 @@ import { isUtf8, type MediaType, parseMediaType } from './media-type.ts'
 /** Checks that need no body, made before it is read. */
 export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
-/**
- * 503 and `Retry-After: 1` make the API server send the same review again within its timeout (with_retry.go:148). The
- * connection is closed, or it would come back to us.
- */
+/** 503 and `Retry-After: 1` make the API server send the same review again within its timeout (with_retry.go:148). */
 export function refuseWhileDraining(draining: () => boolean): Guard {
-  return async (_request, reply) => {
+  return async () => {
     if (!draining()) return
-    reply.header('connection', 'close')
     throw new CatalogueError('Draining', 'this instance is shutting down; send the request again', { afterMs: 1_000 })
   }
 }
