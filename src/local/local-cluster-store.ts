@@ -27,7 +27,9 @@ export function createLocalClusterStore(core: ControlPlaneCore, username: string
       return {
         items: list.items.map((item) => typed<typeof kind>(item)),
         resourceVersion: list.metadata.resourceVersion,
-        ...(list.metadata.continue === undefined ? {} : { continue: list.metadata.continue }),
+        ...(list.metadata.continue === undefined || list.metadata.continue === ''
+          ? {}
+          : { continue: list.metadata.continue }),
       }
     },
     async create(kind, object, options) {

@@ -59,10 +59,9 @@ export async function startLocalControlPlane(options: LocalControlPlaneOptions):
   const server = createServer({ cert: certPem, key: keyPem, keepAliveTimeout: 95_000 }, (request, response) => {
     // The clock's time and not the machine's: leases are judged by it.
     response.setHeader('date', new Date(clock.now()).toUTCString())
-    serveRequest(front, request).then(
-      (answer) => writeResponse(answer, response),
-      () => response.destroy(),
-    )
+    serveRequest(front, request)
+      .then((answer) => writeResponse(answer, response))
+      .catch(() => response.destroy())
   })
   const port = await listen(server, options.port ?? 0)
   const url = `https://127.0.0.1:${port}`

@@ -4,6 +4,7 @@ import { createSchemaValidator } from '../schema/validate-schema.ts'
 import {
   prepareCustomResourceDefinition,
   prepareNamespace,
+  prepareSecret,
   validateEvent,
   validateLease,
   validateWebhookConfiguration,
@@ -25,7 +26,7 @@ import {
   webhookConfigurationSchema,
 } from './builtin-schemas.ts'
 import type { ResourceType } from './resource-type.ts'
-import { prepareService, validateService } from './service-rules.ts'
+import { prepareService, prepareServiceStatus, validateService } from './service-rules.ts'
 import { validateCustomResourceDefinition } from './validate-custom-resource-definition.ts'
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
@@ -59,11 +60,12 @@ export function builtinResources(): ResourceType[] {
       shortNames: ['svc'],
       categories: ['all'],
       status: true,
-      nameRule: 'label1035',
+      nameRule: 'label',
       returnsDeleted: true,
       mergeKeys: { ports: ['port', 'protocol'], conditions: ['type'] },
       selectableFields: ['spec.type', 'spec.clusterIP'],
       prepare: prepareService,
+      prepareStatus: prepareServiceStatus,
       validate: validateService,
     }),
     row('v1', 'events', 'Event', eventSchema(), {
@@ -79,7 +81,7 @@ export function builtinResources(): ResourceType[] {
         ),
       ],
     }),
-    row('v1', 'secrets', 'Secret', secretSchema(), { selectableFields: ['type'] }),
+    row('v1', 'secrets', 'Secret', secretSchema(), { selectableFields: ['type'], prepare: prepareSecret }),
     row('v1', 'configmaps', 'ConfigMap', configMapSchema(), { shortNames: ['cm'] }),
     row('v1', 'pods', 'Pod', podSchema(), {
       shortNames: ['po'],
@@ -108,7 +110,10 @@ export function builtinResources(): ResourceType[] {
       generation: true,
     }),
     row('discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice', endpointSliceSchema(), { generation: true }),
-    row('coordination.k8s.io/v1', 'leases', 'Lease', leaseSchema(), { validate: validateLease }),
+    row('coordination.k8s.io/v1', 'leases', 'Lease', leaseSchema(), {
+      unconditionalUpdate: false,
+      validate: validateLease,
+    }),
     row(
       'admissionregistration.k8s.io/v1',
       'mutatingwebhookconfigurations',
@@ -118,6 +123,7 @@ export function builtinResources(): ResourceType[] {
         namespaced: false,
         categories: ['api-extensions'],
         generation: true,
+        unconditionalUpdate: false,
         mergeKeys: { webhooks: ['name'] },
         validate: validateWebhookConfiguration,
       },
@@ -131,6 +137,7 @@ export function builtinResources(): ResourceType[] {
         namespaced: false,
         categories: ['api-extensions'],
         generation: true,
+        unconditionalUpdate: false,
         mergeKeys: { webhooks: ['name'] },
         validate: validateWebhookConfiguration,
       },

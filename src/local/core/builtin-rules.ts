@@ -11,6 +11,17 @@ export function prepareNamespace(object: ApiObject, old: ApiObject | undefined):
   return { ...labelled, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }
 }
 
+/** `stringData` is written only; it is read as `data`. */
+export function prepareSecret(secret: ApiObject): ApiObject {
+  const { stringData, ...rest } = secret
+  if (stringData === undefined) return secret
+  const encoded = Object.entries(asRecord(stringData)).map(([key, value]): [string, string] => {
+    return [key, Buffer.from(asString(value)).toString('base64')]
+  })
+  const data = { ...asRecord(secret['data']), ...Object.fromEntries(encoded) }
+  return { ...rest, apiVersion: secret.apiVersion, kind: secret.kind, metadata: secret.metadata, data }
+}
+
 /** A CRD is served at once, so it says so from the start. */
 export function prepareCustomResourceDefinition(definition: ApiObject): ApiObject {
   const spec = asRecord(definition['spec'])

@@ -51,13 +51,16 @@ export async function createObject(
     const complete = completeObject(environment, target, mutated)
     validateObject(complete, undefined, target, warn)
     await environment.admission.validate({ ...attributes, object: complete, name: complete.metadata.name })
-    if (environment.store.get(target.collection, keyOf(target, complete)) === undefined) {
+    const taken = environment.store.get(target.collection, keyOf(target, complete))
+    if (taken === undefined) {
       const stored = options.dryRun === true ? complete : store(environment, target, complete)
       return { object: inVersion(stored, target.type, target.version.name), created: true, warnings }
     }
     // protocols §1.8: a name made from generateName is tried again, with a new uid and new validation.
     const wasGenerated = mutated.metadata.name === undefined
-    if (!wasGenerated || attempt === NAME_ATTEMPTS) throw alreadyExists(target.type, complete.metadata.name)
+    if (!wasGenerated || attempt === NAME_ATTEMPTS) {
+      throw alreadyExists(target.type, complete.metadata.name, taken.metadata.deletionTimestamp !== undefined)
+    }
   }
 }
 

@@ -2,10 +2,10 @@ import { defaultObject } from '../schema/default-object.ts'
 import { pruneObject } from '../schema/prune-object.ts'
 import type { ApiObject } from './api-object.ts'
 import type { ResolvedTarget, WriteOptions } from './core-environment.ts'
-import { isRecord } from './json.ts'
+import { asString, isRecord } from './json.ts'
 import { normalizeMetadata } from './normalize-metadata.ts'
 import { apiVersionOfType } from './resource-type.ts'
-import { badRequest } from './status-error.ts'
+import { badRequest, invalid } from './status-error.ts'
 
 /**
  * What was sent, as an object of this resource: the right kind, no unknown fields, defaults filled in.
@@ -30,9 +30,14 @@ function withTypeMeta(input: Record<string, unknown>, { type, version }: Resolve
   const expected = apiVersionOfType(type, version.name)
   const { apiVersion, kind, metadata, ...fields } = input
   // Built-in kinds are decoded into what the path says; for custom ones the words must be there.
-  if (type.custom && typeof kind !== 'string') throw badRequest(`Object 'Kind' is missing in '${excerpt(input)}'`)
+  if (type.custom && typeof kind !== 'string') throw unrecognized(`Object 'Kind' is missing in '${excerpt(input)}'`)
   if (type.custom && typeof apiVersion !== 'string') {
-    throw badRequest(`Object 'apiVersion' is missing in '${excerpt(input)}'`)
+    throw unrecognized(`Object 'apiVersion' is missing in '${excerpt(input)}'`)
+  }
+  if (type.custom && kind !== type.kind) {
+    const message = `Invalid value: ${JSON.stringify(kind)}: must be ${type.kind}`
+    const name = isRecord(metadata) ? asString(metadata['name']) : ''
+    throw invalid(type.group, String(kind), name, [{ field: 'kind', reason: 'FieldValueInvalid', message }])
   }
   if (kind !== undefined && kind !== type.kind) {
     throw badRequest(`${String(kind)} in version "${version.name}" cannot be handled as a ${type.kind}`)
@@ -43,6 +48,10 @@ function withTypeMeta(input: Record<string, unknown>, { type, version }: Resolve
     )
   }
   return { apiVersion: expected, kind: type.kind, metadata: metadata as ApiObject['metadata'], ...fields }
+
+  function unrecognized(why: string) {
+    return badRequest(`the object provided is unrecognized (must be of type ${type.kind}): ${why}`)
+  }
 }
 
 function excerpt(input: unknown): string {

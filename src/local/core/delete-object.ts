@@ -108,11 +108,11 @@ function checkPreconditions(object: ApiObject, { type, name }: ResolvedTarget, {
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== object.metadata.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${object.metadata.uid}). The object might have been deleted and then recreated`
-    throw conflict(type, name, why)
+    throw conflict({ group: type.group, plural: type.kind }, name, why)
   }
   if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) {
     const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${object.metadata.resourceVersion}). The object might have been modified`
-    throw conflict(type, name, why)
+    throw conflict({ group: type.group, plural: type.kind }, name, why)
   }
 }
 

@@ -65,7 +65,12 @@ export function listObjects({ store }: CoreEnvironment, target: ResolvedTarget, 
     kind: type.listKind,
     metadata: {
       resourceVersion: String(revision),
-      ...(remaining > 0 ? { continue: encodePosition({ revision, after: last }) } : {}),
+      // Lists of custom resources say `continue: ""` on the last page, others leave it out.
+      ...(remaining > 0
+        ? { continue: encodePosition({ revision, after: last }) }
+        : type.custom
+          ? { continue: '' }
+          : {}),
       ...(remaining > 0 && !isFiltered ? { remainingItemCount: remaining } : {}),
     },
     items,

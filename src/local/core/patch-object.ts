@@ -1,11 +1,13 @@
+import { pruneObject } from '../schema/prune-object.ts'
 import { storageKey } from './api-object.ts'
 import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
 import { createObject } from './create-object.ts'
 import { isRecord, type JsonRecord } from './json.ts'
 import { jsonPatch } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
+import { apiVersionOfType } from './resource-type.ts'
 import { serverSideApply } from './server-side-apply.ts'
-import { badRequest, invalid, notFound, StatusError, unsupportedPatchType } from './status-error.ts'
+import { badRequest, conflict, invalid, notFound, StatusError, unsupportedPatchType } from './status-error.ts'
 import { strategicMergePatch } from './strategic-merge-patch.ts'
 import { type Change, updateObject } from './update-object.ts'
 
@@ -26,7 +28,7 @@ export async function patchObject(
 
 function changeOf({ type }: ResolvedTarget, { type: kind, body }: PatchRequest): Change {
   if (kind === 'json') return (current) => jsonPatch(current, body)
-  if (!isRecord(body)) throw badRequest('json: cannot unmarshal the patch: it is not an object')
+  if (!isRecord(body)) throw badRequest('error decoding patch: it is not an object')
   if (kind === 'merge') return (current) => mergePatch(current, body)
   if (type.custom) {
     throw unsupportedPatchType([
@@ -46,6 +48,7 @@ async function applyObject(
 ): Promise<Written> {
   const { type, version } = target
   const applied = checkApplied(body, options)
+  checkFields(applied, target)
   const manager = [options.fieldManager, target.subresource, version.name].join('/')
   const written = await createOrUpdate()
   const { uid } = written.object.metadata
@@ -56,6 +59,11 @@ async function applyObject(
     const exists = environment.store.get(target.collection, storageKey(target.namespace, target.name)) !== undefined
     if (exists) return updateObject(environment, target, change, options)
     if (target.subresource !== '') throw notFound(type, target.name)
+    const uid = isRecord(applied['metadata']) ? applied['metadata']['uid'] : undefined
+    if (typeof uid === 'string') {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+      throw conflict(type, target.name, why)
+    }
     try {
       return await createObject(environment, target, named(applied, target.name), options)
     } catch (error) {
@@ -92,4 +100,19 @@ function checkApplied(body: unknown, { fieldManager }: WriteOptions): JsonRecord
     throw badRequest('metadata.managedFields must be nil')
   }
   return body
+}
+
+/** Unknown fields cannot be applied at all, whatever the fieldValidation says. */
+function checkFields(applied: JsonRecord, { type, version }: ResolvedTarget): void {
+  const unknown: string[] = []
+  pruneObject(applied, version.schema, unknown)
+  const [first] = unknown
+  if (first === undefined) return
+  const kind = `${apiVersionOfType(type, version.name)}, Kind=${type.kind}`
+  const name = isRecord(applied['metadata']) ? String(applied['metadata']['name'] ?? '') : ''
+  throw new StatusError(
+    500,
+    '',
+    `failed to create typed patch object (/${name}; ${kind}): .${first}: field not declared in schema`,
+  )
 }

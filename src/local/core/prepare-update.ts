@@ -22,7 +22,7 @@ export function prepareUpdate(
   const object =
     target.subresource === 'status' ? statusUpdate(target, sent, current) : mainUpdate(target, sent, current)
   const restored = restoreSystemFields(object, current)
-  if (target.subresource === 'status') return restored
+  if (target.subresource === 'status') return type.prepareStatus?.(restored) ?? restored
   const prepared = type.prepare?.(restored, current, environment.allocate) ?? restored
   return type.generation ? withMetadata(prepared, { generation: nextGeneration(target, prepared, current) }) : prepared
 }

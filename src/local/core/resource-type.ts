@@ -31,6 +31,8 @@ export interface ResourceType {
   selectableFields: readonly string[]
   /** Defaults and allocations, after mutating admission. */
   prepare?: (object: ApiObject, old: ApiObject | undefined, allocate: Allocate) => ApiObject
+  /** The same for a write to `/status`. */
+  prepareStatus?: (object: ApiObject) => ApiObject
   /** A request that is only answered; nothing is stored. */
   answer?: (object: ApiObject) => ApiObject
   /** Rules a schema cannot say. */

@@ -25,7 +25,24 @@ export function prepareService(service: ApiObject, old: ApiObject | undefined, a
     const oldPorts = asArray(before['ports']).map(asRecord)
     spec['ports'] = asArray(given['ports']).map((port) => preparePort(asRecord(port), oldPorts, onNodes, allocate))
   }
-  return { ...service, spec, status: service['status'] ?? { loadBalancer: {} } }
+  return { ...service, spec, status: statusFor(type, service['status']) }
+}
+
+/** A Service that is no longer a LoadBalancer has no balancer to tell of. */
+function statusFor(type: string, status: unknown): unknown {
+  if (type === 'LoadBalancer') return status ?? { loadBalancer: {} }
+  return { ...asRecord(status), loadBalancer: {} }
+}
+
+/** An address is a VIP unless somebody says otherwise. */
+export function prepareServiceStatus(service: ApiObject): ApiObject {
+  const status = asRecord(service['status'])
+  const loadBalancer = asRecord(status['loadBalancer'])
+  if (loadBalancer['ingress'] === undefined) return service
+  const ingress = asArray(loadBalancer['ingress'])
+    .map(asRecord)
+    .map((entry) => (entry['ip'] === undefined ? entry : { ...entry, ipMode: entry['ipMode'] ?? 'VIP' }))
+  return { ...service, status: { ...status, loadBalancer: { ...loadBalancer, ingress } } }
 }
 
 function preparePort(port: JsonRecord, oldPorts: JsonRecord[], onNodes: boolean, allocate: Allocate): JsonRecord {

@@ -53,7 +53,7 @@ export class StatusError extends Error {
   /** The webhook that refused, where one did. */
   readonly deniedBy: string | undefined
 
-  constructor(code: number, reason: string, message: string, details: StatusDetails = {}, deniedBy?: string) {
+  constructor(code: number, reason: string, message: string, details?: StatusDetails, deniedBy?: string) {
     super(message)
     this.deniedBy = deniedBy
     this.status = {
@@ -63,7 +63,7 @@ export class StatusError extends Error {
       status: 'Failure',
       message,
       ...(reason === '' ? {} : { reason }),
-      details,
+      ...(details === undefined ? {} : { details }),
       code,
     }
   }
@@ -85,8 +85,8 @@ export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource')
 }
 
-export function alreadyExists(resource: GroupResource, name: string): StatusError {
-  const message = `${qualified(resource)} "${name}" already exists`
+export function alreadyExists(resource: GroupResource, name: string, isBeingDeleted: boolean): StatusError {
+  const message = `${isBeingDeleted ? 'object is being deleted: ' : ''}${qualified(resource)} "${name}" already exists`
   return new StatusError(409, 'AlreadyExists', message, detailsOf(resource, name))
 }
 
@@ -108,7 +108,7 @@ export function invalid(group: string, kind: string, name: string, errors: Field
   const subject = group === '' ? kind : `${kind}.${group}`
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   return new StatusError(422, 'Invalid', `${subject} "${name}" is invalid: ${text}`, {
-    name,
+    ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
     kind,
     causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
@@ -117,7 +117,7 @@ export function invalid(group: string, kind: string, name: string, errors: Field
 
 /** The answer to a JSON Patch that does not apply, a failing `test` included. */
 export function patchDoesNotApply(): StatusError {
-  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request')
+  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {})
 }
 
 export function badRequest(message: string): StatusError {

@@ -48,15 +48,35 @@ function mergeList(target: unknown, patch: unknown[], name: string, keys: MergeK
   if (replaces || key === undefined) {
     return cloneJson(patch.filter((item) => !isRecord(item) || item['$patch'] === undefined))
   }
-  const result = [...current]
-  for (const item of patch.filter(isRecord)) {
-    const index = result.findIndex((existing) => isRecord(existing) && existing[key] === item[key])
-    if (item['$patch'] === 'delete') {
-      if (index >= 0) result.splice(index, 1)
-    } else if (index >= 0) result[index] = mergeRecord(asRecord(result[index]), item, keys)
-    else result.push(mergeRecord({}, item, keys))
+  const items = patch.filter(isRecord)
+  const placeOf = (item: unknown) =>
+    current.findIndex((old) => isRecord(old) && isRecord(item) && old[key] === item[key])
+  const patched = items
+    .filter((item) => item['$patch'] !== 'delete')
+    .map((item) => ({ place: placeOf(item), value: mergeRecord(asRecord(current[placeOf(item)]), item, keys) }))
+  const named = new Set(items.map(placeOf))
+  const untouched = current.map((value, place) => ({ place, value })).filter(({ place }) => !named.has(place))
+  return interleave(patched, untouched)
+}
+
+/** Each side in its own order; between them the old place decides, and what is new comes first. */
+function interleave(patched: Placed[], untouched: Placed[]): unknown[] {
+  const result: unknown[] = []
+  let next = 0
+  for (const { place, value } of patched) {
+    for (let rest = untouched[next]; rest !== undefined && rest.place < place; rest = untouched[next]) {
+      result.push(rest.value)
+      next += 1
+    }
+    result.push(value)
   }
-  return result
+  return [...result, ...untouched.slice(next).map(({ value }) => value)]
+}
+
+interface Placed {
+  /** In the list as it was; -1 for what is new. */
+  place: number
+  value: unknown
 }
 
 function without(list: unknown, removed: unknown): unknown {

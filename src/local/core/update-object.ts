@@ -127,7 +127,8 @@ export function replacing(input: unknown, target: ResolvedTarget): Change {
     const metadata = (input as { metadata?: { uid?: unknown } } | null)?.metadata
     const uid = metadata?.uid
     if (typeof uid === 'string' && uid !== '' && uid !== current.metadata.uid) {
-      const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`
+      const path = `/registry/${target.type.group}/${target.type.plural}/${target.namespace}/${target.name}`
+      const why = `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`
       throw conflict(target.type, target.name, why)
     }
     return input

@@ -3,17 +3,13 @@ import type { ApiObject } from './api-object.ts'
 import { jsonEqual } from './json.ts'
 import type { FieldError } from './status-error.ts'
 
-export type NameRule = 'subdomain' | 'label' | 'label1035' | 'path-segment'
+export type NameRule = 'subdomain' | 'label'
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-const LABEL_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 const ANNOTATIONS_LIMIT = 256 * 1024
-
-const LABEL_TEXT =
-  "must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character"
 
 /** Names, labels, annotations, finalizers and owners of an object about to be stored. */
 export function validateMetadata(object: ApiObject, rule: NameRule): FieldError[] {
@@ -22,7 +18,7 @@ export function validateMetadata(object: ApiObject, rule: NameRule): FieldError[
     ...validateName(metadata.name, rule),
     ...validateLabels(metadata.labels ?? {}),
     ...validateAnnotations(metadata.annotations ?? {}),
-    ...(metadata.finalizers ?? []).flatMap((name, index) => qualifiedName(name, `metadata.finalizers[${index}]`)),
+    ...(metadata.finalizers ?? []).flatMap((name) => qualifiedName(name, 'metadata.finalizers')),
     ...validateOwners(metadata),
   ]
 }
@@ -55,7 +51,7 @@ export function finalizerWarnings(object: ApiObject, old: ApiObject | undefined)
     .filter((name) => !name.includes('/'))
     .map(
       (name) =>
-        `metadata.finalizers: "${name}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+        `metadata.finalizers: "${name}": prefer a domain-qualified finalizer name${name.includes('.') ? ' including a path (/)' : ''} to avoid accidental conflicts with other finalizer writers`,
     )
 }
 
@@ -64,22 +60,15 @@ function validateName(name: string | undefined, rule: NameRule): FieldError[] {
   if (name === undefined || name === '') {
     return [{ field, reason: 'FieldValueRequired', message: 'Required value: name or generateName is required' }]
   }
-  if (rule === 'path-segment') {
-    const isPath = name === '.' || name === '..' || name.includes('/') || name.includes('%')
-    return isPath ? [invalidValue(field, name, `may not be '.' or '..' or contain '/' or '%'`)] : []
-  }
   if (rule === 'subdomain') {
-    if (name.length > 253) return [invalidValue(field, name, 'must be no more than 253 bytes')]
+    if (name.length > 253) return [invalidValue(field, name, 'must be no more than 253 characters')]
     const why = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
     return SUBDOMAIN.test(name) ? [] : [invalidValue(field, name, why)]
   }
+  if (name.includes('.')) return [invalidValue(field, name, 'must not contain dots')]
   if (name.length > 63) return [invalidValue(field, name, 'must be no more than 63 bytes')]
-  if (rule === 'label') {
-    const why = `a lowercase RFC 1123 label ${LABEL_TEXT} (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
-    return LABEL.test(name) ? [] : [invalidValue(field, name, why)]
-  }
-  const why = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`
-  return LABEL_1035.test(name) ? [] : [invalidValue(field, name, why)]
+  const why = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`
+  return LABEL.test(name) ? [] : [invalidValue(field, name, why)]
 }
 
 function validateLabels(labels: Record<string, string>): FieldError[] {
@@ -129,13 +118,10 @@ function qualifiedName(key: string, field: string): FieldError[] {
 }
 
 function validateOwners(metadata: ObjectMeta): FieldError[] {
-  return (metadata.ownerReferences ?? []).flatMap((owner, index) =>
+  return (metadata.ownerReferences ?? []).flatMap((owner) =>
     (['apiVersion', 'kind', 'name', 'uid'] as const)
       .filter((part) => !owner[part])
-      .map((part): FieldError => {
-        const field = `metadata.ownerReferences[${index}].${part}`
-        return { field, reason: 'FieldValueRequired', message: 'Required value: must not be empty' }
-      }),
+      .map((part) => invalidValue(`metadata.ownerReferences.${part}`, '', 'must not be empty')),
   )
 }
 

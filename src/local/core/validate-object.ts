@@ -16,6 +16,6 @@ export function validateObject(
     ...version.validator(object),
     ...(type.validate?.(object, old) ?? []),
   ]
-  if (errors.length > 0) throw invalid(type.group, type.kind, object.metadata.name, errors)
+  if (errors.length > 0) throw invalid(type.group, type.kind, object.metadata.name ?? '', errors)
   for (const text of finalizerWarnings(object, old)) warn(text)
 }

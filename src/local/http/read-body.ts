@@ -5,14 +5,8 @@ import { badRequest, StatusError, tooLarge } from '../core/status-error.ts'
 /** The API server's own limit. */
 const MOST_BYTES = 3 * 1024 * 1024
 
-export interface RequestBody {
-  mediaType: string
-  /** `undefined` for an empty body. */
-  value: unknown
-}
-
-/** JSON, or YAML where the content type says so. */
-export async function readBody(request: IncomingMessage): Promise<RequestBody> {
+/** JSON, or YAML where the content type says so; `undefined` for an empty body. */
+export async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -23,7 +17,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const text = Buffer.concat(chunks).toString()
   const [mediaType = ''] = (request.headers['content-type'] ?? 'application/json').split(';')
   const type = mediaType.trim().toLowerCase()
-  return { mediaType: type, value: text === '' ? undefined : parseText(text, type) }
+  return text === '' ? undefined : parseText(text, type)
 }
 
 function parseText(text: string, mediaType: string): unknown {

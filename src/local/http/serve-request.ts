@@ -14,7 +14,6 @@ import {
   unauthorized,
   unsupportedPatchType,
 } from '../core/status-error.ts'
-import type { WatchEvent } from '../core/watch-objects.ts'
 import { aggregatedDiscovery, groupDocument, groupList, resourceList } from './discovery.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { openApiDocument, openApiIndex } from './open-api.ts'
@@ -72,6 +71,9 @@ export async function serveRequest(front: Front, message: IncomingMessage): Prom
     return serveDocument(front, path, accept)
   } catch (error) {
     const status = statusOf(error)
+    // Paths that are not served get the plain answer of a web server.
+    if (status.code === 404 && status.details === undefined)
+      return { kind: 'text', status: 404, body: '404 page not found\n' }
     return { kind: 'document', status: status.code ?? 500, body: status }
   }
 }
@@ -133,7 +135,8 @@ async function serveResource(
   const { method, parameters, user } = request
   const hasName = target.name !== undefined
   if (method === 'GET') return read(front, target, request)
-  const { mediaType, value } = await readBody(request.message)
+  const patch = method === 'PATCH' ? patchType(front, target, request) : undefined
+  const value = await readBody(request.message)
   const { core } = front
   if (method === 'POST' && !hasName) {
     return written(front, target, request, await core.create(target, required(value), writeOptions(parameters, user)))
@@ -141,9 +144,9 @@ async function serveResource(
   if (method === 'PUT' && hasName) {
     return written(front, target, request, await core.replace(target, required(value), writeOptions(parameters, user)))
   }
-  if (method === 'PATCH' && hasName) {
-    const patch: PatchRequest = { type: patchType(mediaType), body: required(value) }
-    return written(front, target, request, await core.patch(target, patch, writeOptions(parameters, user)))
+  if (patch !== undefined && hasName) {
+    const options = writeOptions(parameters, user)
+    return written(front, target, request, await core.patch(target, { type: patch, body: required(value) }, options))
   }
   if (method === 'DELETE') {
     const options = deleteOptions(parameters, value, user)
@@ -172,14 +175,29 @@ function read(front: Front, target: RequestTarget, request: Request): Response {
   return document(request, representObject(core.get(target), view(front, target, request)))
 }
 
+/** The watch begins at once, so that a wrong selector or resourceVersion is a plain error and not a broken stream. */
 function watch(front: Front, target: RequestTarget, request: Request): Response {
-  const query = watchQuery(request.parameters)
-  const show = (event: WatchEvent) => representEvent(event, view(front, target, request))
-  // Looked up before the stream begins, so that an unknown resource or a bad selector is a plain error.
-  front.core.watch(target, { ...query, resourceVersion: front.core.resourceVersion() }, { onEvent: () => {} })()
+  const early: object[] = []
+  let send = (event: object): void => {
+    early.push(event)
+  }
+  let hasEnded = false
+  let end = (): void => {
+    hasEnded = true
+  }
+  const stop = front.core.watch(target, watchQuery(request.parameters), {
+    onEvent: (event) => send(representEvent(event, view(front, target, request))),
+    onEnd: () => end(),
+  })
   return {
     kind: 'stream',
-    start: (send, end) => front.core.watch(target, query, { onEvent: (event) => send(show(event)), onEnd: end }),
+    start(sendNow, endNow) {
+      for (const event of early) sendNow(event)
+      send = sendNow
+      end = endNow
+      if (hasEnded) endNow()
+      return stop
+    },
   }
 }
 
@@ -206,14 +224,16 @@ function required(value: unknown): unknown {
   return value
 }
 
-function patchType(mediaType: string): PatchRequest['type'] {
+function patchType(front: Front, target: RequestTarget, request: Request): PatchRequest['type'] {
+  const isCustom = view(front, target, request).type.custom
   const types: Readonly<Record<string, PatchRequest['type']>> = {
     'application/json-patch+json': 'json',
     'application/merge-patch+json': 'merge',
-    'application/strategic-merge-patch+json': 'strategic',
+    ...(isCustom ? {} : { 'application/strategic-merge-patch+json': 'strategic' as const }),
     'application/apply-patch+yaml': 'apply',
   }
-  const type = types[mediaType]
+  const [mediaType = ''] = (request.message.headers['content-type'] ?? '').split(';')
+  const type = types[mediaType.trim().toLowerCase()]
   if (type === undefined) throw unsupportedPatchType(Object.keys(types))
   return type
 }

@@ -22,6 +22,10 @@ function prune(
   return isRecord(value) ? pruneRecord(value, schema, path, unknown, isRoot) : value
 }
 
+function isOpen(schema: StructuralSchema): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true
+}
+
 function pruneRecord(
   value: JsonRecord,
   schema: StructuralSchema,
@@ -37,6 +41,8 @@ function pruneRecord(
     const child = path === '' ? name : `${path}.${name}`
     const known = schema.properties?.[name] ?? values
     if (isResource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) result[name] = item
+    // A null where none is allowed counts as absent.
+    else if (known !== undefined && item === null && known.nullable !== true && !isOpen(known)) continue
     else if (known !== undefined) result[name] = prune(item, known, child, unknown)
     else if (keepsUnknown) result[name] = item
     else unknown.push(child)
