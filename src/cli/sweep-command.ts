@@ -26,11 +26,17 @@ function parseSweepArgs(args: string[]) {
     args,
     options: { url: { type: 'string' }, scope: { type: 'string', default: 'all' }, ca: { type: 'string' } },
   })
-  if (values.url === undefined || !URL.canParse(values.url)) throw new UsageError('sweep: --url must be the URL of the function')
+  if (values.url === undefined || !URL.canParse(values.url))
+    throw new UsageError('sweep: --url must be the URL of the function')
   return { url: values.url.replace(/\/$/, ''), scope: values.scope, ca: values.ca }
 }
 
-async function sweepOnce(dispatcher: Agent, url: string, scope: string, token: string | undefined): Promise<SweepReport> {
+async function sweepOnce(
+  dispatcher: Agent,
+  url: string,
+  scope: string,
+  token: string | undefined,
+): Promise<SweepReport> {
   const query = new URLSearchParams({ scope, ...(token === undefined ? {} : { continue: token }) })
   const response = await request(`${url}/sweep?${query}`, { method: 'POST', dispatcher })
   const text = await response.body.text()
