@@ -37,7 +37,7 @@ export async function askWebhook(
   for (let retries = 0; ; retries++) {
     const answer = await within(clock, end - clock.now(), timedOut, () => call(url))
     if (answer.status >= 200 && answer.status <= 206) {
-      if (answer.body === '') throw new Error('failed to call webhook: the answer is empty')
+      if (answer.body === '') throw new Error(`failed to call webhook: ${emptyAnswer(answer)}`)
       return answer.body
     }
     const seconds = retryAfter(answer)
@@ -57,6 +57,14 @@ export async function askWebhook(
       throw new Error(`failed to call webhook: Post "${target}": ${why}`, { cause: error })
     }
   }
+}
+
+function emptyAnswer({ status, headers }: WebhookAnswer): string {
+  return `0-length response with status code: ${status} and content type: ${headers['content-type'] ?? ''}`
+}
+
+function emptyAnswer({ status, headers }: WebhookAnswer): string {
+  return `0-length response with status code: ${status} and content type: ${headers['content-type'] ?? ''}`
 }
 
 function retryAfter({ status, headers }: WebhookAnswer): number | undefined {

@@ -9,11 +9,13 @@ export function denial(webhook: string, status: JsonRecord | undefined): StatusE
   const refused = `admission webhook "${webhook}" denied the request`
   const message = said === '' ? `${refused} without explanation` : `${refused}: ${said}`
   const { causes, ...details } = asRecord(status?.['details'])
-  return new StatusError(
-    code,
-    reason,
-    message,
-    { ...details, ...(causes === undefined ? {} : { causes: asArray(causes) as StatusCause[] }) },
-    webhook,
-  )
+  const detailed =
+    status?.['details'] === undefined
+      ? undefined
+      : { ...details, ...(causes === undefined ? {} : { causes: asArray(causes) as StatusCause[] }) }
+  const detailed =
+    status?.['details'] === undefined
+      ? undefined
+      : { ...details, ...(causes === undefined ? {} : { causes: asArray(causes) as StatusCause[] }) }
+  return new StatusError(code, reason, message, detailed, webhook)
 }

@@ -2,8 +2,8 @@ import { isRecord, type JsonRecord } from '../core/json.ts'
 
 export interface WebhookVerdict {
   allowed: boolean
-  /** Operations of a JSON Patch, or whatever was sent as such. */
-  patch: unknown
+  /** Operations of a JSON Patch; `undefined` where none was sent. */
+  patch: unknown[] | undefined
   status: JsonRecord | undefined
   warnings: string[]
 }
@@ -48,20 +48,30 @@ function parse(body: string): JsonRecord {
 }
 
 /** Both or neither; base64 of a JSON list. */
-function patchOf({ patch, patchType }: JsonRecord): unknown {
+function patchOf({ patch, patchType }: JsonRecord): unknown[] | undefined {
   const hasPatch = typeof patch === 'string' && patch !== ''
   if (patchType === undefined || patchType === null) {
     if (hasPatch) throw invalidResponse('webhook returned response.patch but not response.patchType')
     return undefined
   }
   if (!hasPatch) throw invalidResponse('webhook returned response.patchType but not response.patch')
-  if (patchType !== 'JSONPatch')
-    throw invalidResponse(`invalid value of response.patchType ${JSON.stringify(patchType)}`)
-  try {
-    return JSON.parse(Buffer.from(patch, 'base64').toString())
-  } catch {
-    throw invalidResponse('response.patch is not base64 of a JSON Patch')
+  const operations = decodePatch(patch)
+  if (operations.length > 0 && patchType !== 'JSONPatch') {
+    throw new Error(`unsupported patch type ${JSON.stringify(patchType)}`)
   }
+  return operations
+}
+
+function decodePatch(patch: string): unknown[] {
+  const undecodable = (why: string) => new Error(`received undecodable patch in webhook response: ${why}`)
+  let operations: unknown
+  try {
+    operations = JSON.parse(Buffer.from(patch, 'base64').toString())
+  } catch (error) {
+    throw undecodable(error instanceof Error ? error.message : String(error))
+  }
+  if (!Array.isArray(operations)) throw undecodable('it is not a list of operations')
+  return operations
 }
 
 function refusePatch({ patch, patchType }: JsonRecord): undefined {

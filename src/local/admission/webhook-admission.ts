@@ -33,7 +33,7 @@ export function createWebhookAdmission(options: WebhookAdmissionOptions): Admiss
     async mutateDeletion(attributes) {
       for (const { webhook, version } of matching('mutating', attributes)) {
         const verdict = await ask('mutating', webhook, version, attributes)
-        if (Array.isArray(verdict?.patch) && verdict.patch.length > 0) {
+        if (verdict?.patch !== undefined && verdict.patch.length > 0) {
           const why = 'attempted to modify the object, which is not supported for this operation'
           throw internalError(`admission webhook "${webhook.name}" ${why}`)
         }
@@ -67,7 +67,7 @@ export function createWebhookAdmission(options: WebhookAdmissionOptions): Admiss
         const verdict = await ask('mutating', webhook, version, current)
         const patched = patchedObject(object, verdict, current)
         if (!jsonEqual(patched, object)) {
-          if (round === 0) for (const one of asked) again.add(one)
+          for (const one of asked) again.add(one)
           object = patched
         }
         if (webhook.reinvoked) asked.push(webhook)

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from './admission-chain.ts'
 import type { ApiObject } from './api-object.ts'
-import { storageKey } from './api-object.ts'
+import { storageKey, withMetadata } from './api-object.ts'
 import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
 import { REQUEST_LIMIT_MS } from './core-environment.ts'
 import { admissionNamespace } from './create-object.ts'
@@ -35,8 +35,9 @@ export async function updateObject(
     const existing = store.get(collection, key)
     if (existing === undefined) throw notFound(type, target.name)
     const current = inVersion(existing, type, version.name)
-    const sent = decodeObject(change(current), target, options.fieldValidation ?? 'Warn', warn)
-    checkIdentity(sent, current, target)
+    const decoded = decodeObject(change(current), target, options.fieldValidation ?? 'Warn', warn)
+    checkIdentity(decoded, current, target)
+    const sent = withMetadata(decoded, { namespace: current.metadata.namespace })
     const attributes: AdmissionAttributes & { object: ApiObject } = {
       operation: 'UPDATE',
       type,

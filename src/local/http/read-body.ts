@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse } from 'yaml'
 import { badRequest, StatusError, tooLarge } from '../core/status-error.ts'
+import { decodeProtobuf } from './protobuf.ts'
 
 /** The API server's own limit. */
 const MOST_BYTES = 3 * 1024 * 1024
@@ -14,9 +15,11 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > MOST_BYTES) throw tooLarge(`limit is ${MOST_BYTES}`)
     chunks.push(chunk)
   }
-  const text = Buffer.concat(chunks).toString()
+  const body = Buffer.concat(chunks)
   const [mediaType = ''] = (request.headers['content-type'] ?? 'application/json').split(';')
   const type = mediaType.trim().toLowerCase()
+  if (type === 'application/vnd.kubernetes.protobuf' && body.length > 0) return decodeProtobuf(body)
+  const text = body.toString()
   return text === '' ? undefined : parseText(text, type)
 }
 
