@@ -63,10 +63,6 @@ function emptyAnswer({ status, headers }: WebhookAnswer): string {
   return `0-length response with status code: ${status} and content type: ${headers['content-type'] ?? ''}`
 }
 
-function emptyAnswer({ status, headers }: WebhookAnswer): string {
-  return `0-length response with status code: ${status} and content type: ${headers['content-type'] ?? ''}`
-}
-
 function retryAfter({ status, headers }: WebhookAnswer): number | undefined {
   const seconds = headers['retry-after']
   const canRetry = status === 429 || status >= 500

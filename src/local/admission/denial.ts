@@ -13,9 +13,5 @@ export function denial(webhook: string, status: JsonRecord | undefined): StatusE
     status?.['details'] === undefined
       ? undefined
       : { ...details, ...(causes === undefined ? {} : { causes: asArray(causes) as StatusCause[] }) }
-  const detailed =
-    status?.['details'] === undefined
-      ? undefined
-      : { ...details, ...(causes === undefined ? {} : { causes: asArray(causes) as StatusCause[] }) }
   return new StatusError(code, reason, message, detailed, webhook)
 }
