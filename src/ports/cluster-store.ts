@@ -36,8 +36,6 @@ export interface ClusterReader {
   list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>>
 }
 
-export type { JsonPatchOperation }
-
 /**
  * What we send to change an object.
  * - `json`: RFC 6902; a failing `test` is a `Conflict`.

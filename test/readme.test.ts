@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createPinoLogger } from '../src/adapters/logging/pino-logger.ts'
+import { createSystemClock } from '../src/adapters/system/system-clock.ts'
+import { runDemo } from '../src/cli/demo.ts'
+import { startLocal } from '../src/compose/start-local.ts'
+import { parseConfig } from '../src/config/parse-config.ts'
+import { ERROR_CODES } from '../src/domain/catalogue-error.ts'
+import type { ProviderContext } from '../src/provider/multicluster.ts'
+import { createFakeProvider } from '../src/providers/fake/fake-provider.ts'
+import { acmeProvider } from './readme/provider.ts'
+import { buildIngress } from './support/build-objects.ts'
+import { findKubectl } from './support/find-kubectl.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+
+/** The fenced block of this language that follows the marker. */
+function block(language: string, after = ''): string {
+  const start = readme.indexOf(`\`\`\`${language}\n`, readme.indexOf(after))
+  const text = readme.slice(start + language.length + 4, readme.indexOf('\n```', start + 3))
+  if (start < 0) throw new Error(`README has no ${language} block after "${after}"`)
+  return text
+}
+
+t.test('the catalogue of errors is in the README, and nothing else', async (t) => {
+  const rows = [...readme.matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)].map(([, code, retry, meaning]) => [
+    code,
+    { retry, meaning },
+  ])
+  t.same(Object.fromEntries(rows), ERROR_CODES)
+})
+
+t.test('the configuration file of the README is valid', async (t) => {
+  t.same(parseConfig(block('yaml'), {}).faults, [])
+})
+
+t.test('the provider of the README is the one that is tested, and works', async (t) => {
+  t.equal(block('ts'), readFileSync(join(ROOT, 'test/readme/provider.ts'), 'utf8').trimEnd())
+  const balancers = new Map<string, { address?: string; fingerprint: string }>()
+  const cloud = createServer((request, response) => {
+    const uid = request.url?.split('/').at(-1) ?? ''
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const known = balancers.get(uid)
+      if (request.method === 'PUT')
+        balancers.set(uid, { ...(known && { address: '192.0.2.7' }), fingerprint: JSON.parse(text).fingerprint })
+      if (request.method === 'DELETE') balancers.delete(uid)
+      const found = request.method === 'PUT' ? balancers.get(uid) : known
+      response
+        .writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(found ?? {}))
+    })
+  })
+  await new Promise<void>((resolve) => cloud.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => cloud.close())
+  const { loadBalancer } = acmeProvider(`http://127.0.0.1:${(cloud.address() as AddressInfo).port}`, 'token')
+  if (loadBalancer === undefined) throw new Error('the provider serves no ingress')
+  const context = { identity: { uid: 'u1' }, fingerprint: 'f1', signal: AbortSignal.timeout(5_000) } as ProviderContext
+  const ingress = buildIngress()
+  t.equal(await loadBalancer.getLoadBalancer(ingress, context), undefined)
+  await t.rejects(loadBalancer.ensureLoadBalancer(ingress, context), { name: 'Error', message: /acme is still/ })
+  t.same(await loadBalancer.ensureLoadBalancer(ingress, context), { status: { ingress: [{ ip: '192.0.2.7' }] } })
+  t.same(await loadBalancer.getLoadBalancer(ingress, context), {
+    status: { ingress: [{ ip: '192.0.2.7' }] },
+    fingerprint: 'f1',
+  })
+  t.match(await loadBalancer.updateLoadBalancer(ingress, context), { changed: true })
+  await t.rejects(loadBalancer.ensureLoadBalancerDeleted(ingress, context) ?? Promise.resolve(), {
+    kind: 'RetryAfter',
+  })
+  t.equal(await loadBalancer.ensureLoadBalancerDeleted(undefined, context), undefined)
+})
+
+const kubectl = findKubectl()
+const skip =
+  kubectl === undefined && 'no kubectl: set KUBECTL, or put one on the PATH (https://kubernetes.io/docs/tasks/tools)'
+
+t.test('the walk-through with kubectl, word for word', { skip }, async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'readme-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  const clock = createSystemClock()
+  const provider = createFakeProvider({ delayMs: 0, failure: () => undefined, clock })
+  const logger = createPinoLogger({ level: 'error', destination: process.stderr })
+  const local = await startLocal({ directory, port: 0, provider, clock, logger })
+  t.teardown(() => local.close())
+  const lines: string[] = []
+  const console = {
+    out: (line: string) => void lines.push(line),
+    err: (line: string) => void lines.push(line),
+    env: {},
+    interrupted: Promise.resolve(),
+  }
+  t.equal(await runDemo(local, { provider, clock, console, demo: false, interrupted: Promise.resolve() }), 0)
+  t.ok(lines.includes(`export KUBECONFIG=${local.kubeconfigPath}`))
+  const environment = { ...process.env, KUBECONFIG: local.kubeconfigPath, PATH: pathWith(kubectl ?? '') }
+  for (const { command, output } of steps(block('console', '<!-- walk-through')))
+    await follow(t, command, output, environment)
+})
+
+interface Step {
+  command: string
+  output: string
+}
+
+function steps(text: string): Step[] {
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = '', ...output] = part.trimEnd().split('\n')
+      return { command, output: output.join('\n') }
+    })
+}
+
+/** Runs a command until it prints what the README says; what takes effect a moment later is looked at again. */
+async function follow(t: Test, command: string, expected: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const isRead = /^kubectl get /.test(command)
+  const deadline = Date.now() + 10_000
+  let actual: string
+  do {
+    actual = await run(command, env)
+  } while (isRead && comparable(actual) !== comparable(expected) && Date.now() < deadline)
+  t.equal(comparable(actual), comparable(expected), command)
+}
+
+function run(command: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', command], { cwd: ROOT, env }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`))
+  })
+}
+
+/** Ages and the width of columns differ from run to run; kubectl 1.33 and later name the namespace of what they delete. */
+function comparable(output: string): string {
+  return output
+    .replace(/\b\d+(ms|s|m)\b/g, 'AGE')
+    .replace(/ deleted from \w+ namespace$/gm, ' deleted')
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ $/gm, '')
+    .trim()
+}
+
+/** The README says `kubectl`; the binary that was found may have another place. */
+function pathWith(kubectl: string): string {
+  const path = process.env['PATH'] ?? ''
+  return kubectl.includes('/') ? `${dirname(kubectl)}:${path}` : path
+}
