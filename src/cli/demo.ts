@@ -20,12 +20,17 @@ export interface DemoOptions {
 }
 
 const GROUP = { group: 'networking.karmada.io', version: 'v1alpha1', namespace: 'default' }
-const BALANCED: { label: string; target: RequestTarget }[] = [
+const SAMPLES: { file: string; label: string; target: RequestTarget }[] = [
   {
+    file: 'multi-cluster-ingress.yaml',
     label: 'multiclusteringress/minimal-ingress',
     target: { ...GROUP, plural: 'multiclusteringresses', name: 'minimal-ingress' },
   },
-  { label: 'multiclusterservice/serve', target: { ...GROUP, plural: 'multiclusterservices', name: 'serve' } },
+  {
+    file: 'multi-cluster-service.yaml',
+    label: 'multiclusterservice/serve',
+    target: { ...GROUP, plural: 'multiclusterservices', name: 'serve' },
+  },
 ]
 
 /** Applies the sample and shows what happens; answers the exit code. */
@@ -41,28 +46,29 @@ export async function runDemo(local: Local, options: DemoOptions): Promise<numbe
   return 0
 }
 
+/** One sample after the other, so that each run shows the same addresses. */
 async function showAddresses(local: Local, { clock, console, patienceMs = 10_000 }: DemoOptions): Promise<boolean> {
-  const applied = clock.now()
-  await local.create(sampleObjects())
-  const found = await Promise.all(
-    BALANCED.map(async ({ label, target }) => {
-      const address = await waitFor(local, target, clock, patienceMs, addressOf)
-      const ms = clock.now() - applied
-      if (address === undefined) console.err(`${label} has no address after ${ms} ms`)
-      else console.out(`${label.padEnd(36)} ${address.padEnd(16)} after ${ms} ms`)
-      return address
-    }),
-  )
-  return found.every((address) => address !== undefined)
+  for (const { file, label, target } of SAMPLES) {
+    const applied = clock.now()
+    await local.create(sampleObjects(file))
+    const address = await waitFor(local, target, clock, patienceMs, addressOf)
+    const ms = clock.now() - applied
+    if (address === undefined) {
+      console.err(`${label} has no address after ${ms} ms`)
+      return false
+    }
+    console.out(`${label.padEnd(36)} ${address.padEnd(16)} after ${ms} ms`)
+  }
+  return true
 }
 
 async function showDeletion(local: Local, options: DemoOptions): Promise<boolean> {
   const { clock, console, provider, patienceMs = 10_000 } = options
   const started = clock.now()
   const user = { username: 'admin', groups: ['system:masters'] }
-  for (const { target } of BALANCED) await local.core.delete(target, { user })
+  for (const { target } of SAMPLES) await local.core.delete(target, { user })
   let clean = true
-  for (const { label, target } of BALANCED) {
+  for (const { label, target } of SAMPLES) {
     const gone = await waitFor(local, target, clock, patienceMs, (object) =>
       object === undefined ? 'gone' : undefined,
     )
