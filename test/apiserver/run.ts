@@ -1,8 +1,11 @@
 // npm run test:apiserver [part of a name…]: the contract and the scenarios on a real kube-apiserver, the same contract
 // on the local control plane. Exit 0: all passed; 1: something failed; 2: no API server here and none can be built.
+
+import { knownDifferences } from '../contracts/known-differences.ts'
 import { createApiClient } from '../contracts/kubernetes-api/api-client.ts'
 import { webhookUsers } from '../contracts/kubernetes-api/bench.ts'
 import { openReceivers } from '../contracts/kubernetes-api/open-receivers.ts'
+import { startLocalServerUnderTest } from '../contracts/kubernetes-api/start-local-server-under-test.ts'
 import { kubernetesApiContract, runContract } from '../contracts/kubernetes-api-contract.ts'
 import { apiServerUnderTest } from './api-server-under-test.ts'
 import { type Binaries, MissingTools, provideBinaries } from './binaries.ts'
@@ -23,6 +26,7 @@ async function main(): Promise<number> {
   if (binaries === undefined) return 2
   const report = createReport(log)
   await onTheRealServer(binaries, report)
+  await onTheLocalControlPlane(report)
   return report.conclude()
 }
 
@@ -50,6 +54,18 @@ async function onTheRealServer(binaries: Binaries, report: Report): Promise<void
       await server.stop({ failed: report.failures() > 0 })
     }
   } finally {
+    await receivers.close()
+  }
+}
+
+async function onTheLocalControlPlane(report: Report): Promise<void> {
+  const receivers = await openReceivers()
+  const server = await startLocalServerUnderTest()
+  try {
+    const checks = kubernetesApiContract.filter(isWanted)
+    report.contract(server.name, await runContract({ server, receivers, checks }), knownDifferences)
+  } finally {
+    await server.close()
     await receivers.close()
   }
 }

@@ -114,9 +114,9 @@ async function freePorts(): Promise<[number, number, number]> {
 }
 
 async function writeFiles(directory: string, { webhookUsers = [] }: ApiServerOptions): Promise<string> {
-  const authority = await createCertificateAuthority(Date.now(), 'api server')
-  const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
-  const signing = await authority.issueServingCertificate(['service-accounts'])
+  const authority = createCertificateAuthority(Date.now(), 'api server')
+  const serving = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const signing = authority.issueServingCertificate(['service-accounts'])
   const users = [...webhookUsers.filter(({ name }) => name !== '*'), { name: '*', token: WEBHOOK_TOKEN }]
   const webhookKubeconfig = join(directory, 'webhook-kubeconfig.json')
   const files: Record<string, string> = {

@@ -107,7 +107,7 @@ const PATIENCE_MS = 10_000
 const REQUEST_LIMIT_MS = 60_000
 
 export function createApiClient({ url, caPem, token }: ApiClientOptions): ApiClient {
-  const dispatcher = new Agent({ connect: { ca: caPem }, connections: 64 })
+  const dispatcher = new Agent({ connect: { ca: caPem }, connections: 64, allowH2: false })
   const identity = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
   async function send(method: string, path: string, options: CallOptions, signal: AbortSignal) {

@@ -155,7 +155,14 @@ export async function openBench({ server, receivers, admin, plain, namespace }: 
       )
       configurations.push(`${collection}/${configuration}`)
       await inForce(bench, configuration, markers)
-      return { name, configuration, reviews, answer: (next) => void (behaviour = next) }
+      return {
+        name,
+        configuration,
+        reviews,
+        answer(next) {
+          behaviour = next
+        },
+      }
     },
     async dispose() {
       await Promise.all(configurations.map((path) => admin.delete(path)))

@@ -6,7 +6,6 @@ export interface ServerUnderTest {
   admin: KnownUser
   /** May do what it likes with contract.test, and nothing else. */
   plain: KnownUser
-  /** Forgets the history: what was before can no longer be told. */
   compact(): Promise<void>
 }
 

@@ -28,6 +28,8 @@ export interface ReceivedReview {
   query: string
   httpVersion: string
   headers: IncomingHttpHeaders
+  /** Tells connections apart. */
+  connection: string
   /** The name asked for in the TLS handshake, if any. */
   serverName: string
   text: string
@@ -133,6 +135,7 @@ function receivedReview(request: IncomingMessage, text: string): ReceivedReview 
     query,
     httpVersion: request.httpVersion,
     headers: request.headers,
+    connection: String(request.socket.remotePort),
     serverName: servername || '',
     text,
     review,
