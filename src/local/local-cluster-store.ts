@@ -45,7 +45,8 @@ export function createLocalClusterStore(core: ControlPlaneCore, username: string
         ...(options.subresource === undefined ? {} : { subresource: options.subresource }),
       }
       const body = patch.type === 'json' ? patch.operations : patch.body
-      const written = await call(options, key, () => core.patch(target, { type: patch.type, body }, { user }))
+      const write = () => core.patch(target, { type: patch.type, body }, { user })
+      const written = await call(options, key, write, patch.type === 'json')
       return typed<typeof key.kind>(written.object)
     },
   }
@@ -77,6 +78,7 @@ async function call<T>(
   { signal }: CallOptions,
   object: ObjectKey | undefined,
   action: () => T | Promise<T>,
+  isJsonPatch = false,
 ): Promise<T> {
   if (signal.aborted) throw aborted(object)
   let stop: (() => void) | undefined
@@ -87,7 +89,7 @@ async function call<T>(
   try {
     return await Promise.race([Promise.resolve().then(action), gaveUp])
   } catch (error) {
-    throw error instanceof StatusError ? catalogued(error, object) : error
+    throw error instanceof StatusError ? catalogued(error, object, isJsonPatch) : error
   } finally {
     if (stop !== undefined) signal.removeEventListener('abort', stop)
   }
@@ -106,32 +108,33 @@ function aborted(object: ObjectKey | undefined): CatalogueError {
  * | 409 AlreadyExists | AlreadyExists |
  * | 409, a JSON Patch that does not apply, another uid | Conflict |
  * | 410 | ContinueExpired |
+ * | 404 without a name | KindNotServed |
  * | other 4xx | NotFound, ApiUnauthorized, ApiForbidden, ApiThrottled, ApiInvalid |
  * | 5xx | ApiFailed, ApiTimeout |
  */
-function catalogued(error: StatusError, object: ObjectKey | undefined): CatalogueError {
+function catalogued(error: StatusError, object: ObjectKey | undefined, isJsonPatch: boolean): CatalogueError {
   const field = error.status.details?.causes?.[0]?.field
-  return new CatalogueError(codeOf(error), error.message, {
+  return new CatalogueError(codeOf(error, isJsonPatch), error.message, {
     cause: error,
     ...(object === undefined ? {} : { object }),
     ...(field === undefined ? {} : { field }),
   })
 }
 
-function codeOf({ deniedBy, status }: StatusError): ErrorCode {
+function codeOf({ deniedBy, status }: StatusError, isJsonPatch: boolean): ErrorCode {
   if (deniedBy !== undefined) return 'ApiDenied'
   if (status.code === 401) return 'ApiUnauthorized'
   if (status.code === 403) return 'ApiForbidden'
-  if (status.code === 404) return 'NotFound'
+  if (status.code === 404) return status.details?.name === undefined ? 'KindNotServed' : 'NotFound'
   if (status.code === 409) return status.reason === 'AlreadyExists' ? 'AlreadyExists' : 'Conflict'
   if (status.code === 410) return 'ContinueExpired'
-  if (status.code === 422 && isPrecondition(status.details?.causes)) return 'Conflict'
+  if (status.code === 422 && isPrecondition(status.details?.causes, isJsonPatch)) return 'Conflict'
   if (status.code === 429) return 'ApiThrottled'
   if (status.code === 504) return 'ApiTimeout'
   return status.code >= 500 ? 'ApiFailed' : 'ApiInvalid'
 }
 
 /** A JSON Patch that does not apply has no causes at all; a merge patch with another uid names that field. */
-function isPrecondition(causes: { field?: string }[] | undefined): boolean {
-  return causes === undefined || causes.some((cause) => cause.field === 'metadata.uid')
+function isPrecondition(causes: { field?: string }[] | undefined, isJsonPatch: boolean): boolean {
+  return causes === undefined ? isJsonPatch : causes.some((cause) => cause.field === 'metadata.uid')
 }
