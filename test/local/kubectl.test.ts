@@ -221,6 +221,7 @@ t.test('kubectl works against it', { skip }, async (t) => {
   t.match(await kubectl('delete', 'mci', 'web', '--wait=false'), /deleted/)
   t.match(await kubectl('get', 'mci', 'web'), /edited/, 'held by its finalizer')
   const gone = kubectl('wait', 'mci/web', '--for=delete', '--timeout=20s')
+  await sleep(1000)
   t.match(await kubectl('patch', 'mci', 'web', '--type=merge', '-p', '{"metadata":{"finalizers":null}}'), /patched/)
   t.match(await gone, /condition met/)
   t.match(await kubectl('delete', '-f', world, '--ignore-not-found'), /deleted/)

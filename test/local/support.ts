@@ -39,7 +39,7 @@ export function manualClock(start = Date.parse('2026-01-01T00:00:00Z')) {
 }
 
 /** Until every promise that can go on has gone on. */
-export function settle(): Promise<void> {
+function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 

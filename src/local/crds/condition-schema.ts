@@ -5,7 +5,7 @@ const TYPE_PATTERN =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'
 
 /** meta/v1 Condition. */
-export function conditionSchema(): StructuralSchema {
+function conditionSchema(): StructuralSchema {
   return object(
     {
       'lastTransitionTime!': timestamp('When the status last went over into another one.'),

@@ -12,7 +12,7 @@ import { sharedConditionsSchema } from './condition-schema.ts'
 import { AGE_COLUMN, customResourceDefinition } from './custom-resource-definition.ts'
 
 /** multicluster.x-k8s.io/v1alpha1 ServiceExport: it has no spec. */
-export const serviceExportSchema = kindSchema(
+const serviceExportSchema = kindSchema(
   { status: object({ conditions: sharedConditionsSchema() }, 'What was found and done.') },
   'Makes the Service of the same name known to other clusters.',
 )
@@ -61,7 +61,7 @@ const status = object(
 )
 
 /** multicluster.x-k8s.io/v1alpha1 ServiceImport. */
-export const serviceImportSchema = kindSchema({ spec, status }, 'A Service of other clusters.')
+const serviceImportSchema = kindSchema({ spec, status }, 'A Service of other clusters.')
 
 export const serviceImportCrd = customResourceDefinition({
   group: 'multicluster.x-k8s.io',

@@ -55,7 +55,7 @@ const COLUMNS = [
 ]
 
 /** policy.karmada.io/v1alpha1 PropagationPolicy; ClusterPropagationPolicy has the same fields. */
-export const propagationPolicySchema: StructuralSchema = kindSchema(
+const propagationPolicySchema: StructuralSchema = kindSchema(
   { 'spec!': spec },
   'Says to which clusters resources of a namespace go.',
 )

@@ -27,7 +27,7 @@ const spec = object(
 )
 
 /** remedy.karmada.io/v1alpha1 Remedy. */
-export const remedySchema: StructuralSchema = kindSchema({ 'spec!': spec }, 'What to do when a cluster is not well.')
+const remedySchema: StructuralSchema = kindSchema({ 'spec!': spec }, 'What to do when a cluster is not well.')
 
 export const remedyCrd = customResourceDefinition({
   group: 'remedy.karmada.io',

@@ -197,7 +197,7 @@ const status = object(
 )
 
 /** work.karmada.io/v1alpha2 ResourceBinding. */
-export const resourceBindingSchema: StructuralSchema = kindSchema(
+const resourceBindingSchema: StructuralSchema = kindSchema(
   { 'spec!': spec, status },
   'Binds one resource to the clusters it goes to.',
 )

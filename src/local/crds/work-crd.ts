@@ -44,10 +44,7 @@ const status = object(
 )
 
 /** work.karmada.io/v1alpha1 Work. */
-export const workSchema: StructuralSchema = kindSchema(
-  { 'spec!': spec, status },
-  'Objects on their way to a member cluster.',
-)
+const workSchema: StructuralSchema = kindSchema({ 'spec!': spec, status }, 'Objects on their way to a member cluster.')
 
 export const workCrd = customResourceDefinition({
   group: 'work.karmada.io',
