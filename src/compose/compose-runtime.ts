@@ -33,8 +33,8 @@ export interface RuntimeParts {
   config: Config
   provider: MultiClusterProvider
   store: ClusterStore
-  /** Undefined behind an ingress that terminates TLS. */
-  certificate: ServingCertificate | undefined
+  /** What is served with now; undefined behind an ingress that terminates TLS. */
+  certificate: (() => ServingCertificate) | undefined
   /** The OpenAPI document, as JSON text. */
   openapi: string
   clock: Clock
@@ -78,7 +78,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     sweepDeadlineMs: config.sweep.deadlineMs,
     workDeadlineMs: config.work.deadlineMs,
     ...(config.server.pathPrefix === undefined ? {} : { pathPrefix: config.server.pathPrefix }),
-    ...(certificate === undefined ? {} : { tls: certificate }),
+    ...(certificate === undefined ? {} : { tls: certificate() }),
   })
   return {
     app,
@@ -133,7 +133,7 @@ function composeDoors(parts: RuntimeParts, flow: Flow, metrics: PrometheusMetric
     acceptEvent: (event) => acceptEvent(event, flow),
     work: async (item, signal) => nextLook(await workOn(item, flow, signal), clock.now()),
     sweep: (request, signal) => sweep(request, flow, config.sweep, signal),
-    readiness: async () => readinessOf(certificate, clock.now()),
+    readiness: async () => readinessOf(certificate?.(), clock.now()),
     metricsText: () => metrics.text(),
     draining,
   }

@@ -1,12 +1,12 @@
 import { type KubernetesSource, loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
 import type { Config } from '../config/config.ts'
-import { loadServingCertificate } from '../config/serving-certificate.ts'
 import type { Clock } from '../ports/clock.ts'
 import { composeRuntime } from './compose-runtime.ts'
 import { listen } from './listen.ts'
 import type { Settings } from './load-settings.ts'
 import { openapiDocument } from './openapi-document.ts'
+import { createReloadedCertificate } from './reload-certificate.ts'
 
 export interface ServedFunction {
   port: number
@@ -17,18 +17,28 @@ export interface ServedFunction {
 /** Starts the function: all that can be wrong is found before the port is opened, so that nothing is half started. */
 export async function serve({ config, provider, logger }: Settings, clock: Clock): Promise<ServedFunction> {
   const { tls } = config.server
-  const certificate = tls === undefined ? undefined : loadServingCertificate(tls, clock.now())
+  const certificate = tls === undefined ? undefined : createReloadedCertificate(tls, { clock, logger })
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
     timeoutMs: config.kubernetes.timeoutMs,
     clock,
   })
-  const runtime = composeRuntime({ config, provider, store, certificate, openapi: openapiDocument(), clock, logger })
+  const runtime = composeRuntime({
+    config,
+    provider,
+    store,
+    certificate: certificate?.current,
+    openapi: openapiDocument(),
+    clock,
+    logger,
+  })
   const port = await listen(runtime.app, config.server)
   runtime.start()
+  certificate?.watch(runtime.app)
   logger.info({ port, provider: provider.name, finalizer: config.finalizer, tls: tls !== undefined }, 'serving')
   return {
     port,
     async close() {
+      certificate?.stop()
       const drained = await runtime.drain()
       await runtime.app.close()
       await store.close()

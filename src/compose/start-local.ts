@@ -71,7 +71,7 @@ async function startFunction(controlPlane: LocalControlPlane, options: LocalOpti
     clock,
   })
   const serving = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
-  const certificate = { cert: serving.certPem, key: serving.keyPem, notAfter: Number.POSITIVE_INFINITY }
+  const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter: Number.POSITIVE_INFINITY })
   const runtime = composeRuntime({ config, provider, store, certificate, openapi: openapiDocument(), clock, logger })
   const functionUrl = `https://127.0.0.1:${await listen(runtime.app, config.server)}`
   runtime.start()
