@@ -83,7 +83,7 @@ async function startFunction(controlPlane: LocalControlPlane, options: LocalOpti
 
   const create = (objects: readonly ApiObject[]) => createAll(controlPlane.core, objects)
   await create([
-    ...webhookConfigurations({ url: functionUrl, caPem: authority.caPem }),
+    ...webhookConfigurations({ url: functionUrl, caPem: authority.caPem, ...config }),
     ingressClass(config),
   ] as ApiObject[])
   return {
