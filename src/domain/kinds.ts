@@ -1,13 +1,32 @@
+import type { Cluster } from './cluster.ts'
+import type { EndpointSlice } from './endpoint-slice.ts'
 import type { Event } from './event.ts'
 import type { IngressClass } from './ingress-class.ts'
 import type { MultiClusterIngress } from './multi-cluster-ingress.ts'
 import type { MultiClusterService } from './multi-cluster-service.ts'
+import type { ClusterPropagationPolicy, PropagationPolicy } from './propagation-policy.ts'
+import type { Remedy } from './remedy.ts'
+import type { ResourceBinding } from './resource-binding.ts'
+import type { Secret } from './secret.ts'
+import type { Service } from './service.ts'
+import type { ServiceExport } from './service-export.ts'
+import type { Work } from './work.ts'
 
 /** The kinds we read or write, and their types. A new kind is one row here and one in `RESOURCES`. */
 export interface ObjectOfKind {
   MultiClusterIngress: MultiClusterIngress
   MultiClusterService: MultiClusterService
   IngressClass: IngressClass
+  Service: Service
+  EndpointSlice: EndpointSlice
+  Secret: Secret
+  ResourceBinding: ResourceBinding
+  Work: Work
+  Cluster: Cluster
+  Remedy: Remedy
+  ServiceExport: ServiceExport
+  PropagationPolicy: PropagationPolicy
+  ClusterPropagationPolicy: ClusterPropagationPolicy
   Event: Event
 }
 
@@ -35,6 +54,26 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
     namespaced: true,
   },
   IngressClass: { group: 'networking.k8s.io', version: 'v1', plural: 'ingressclasses', namespaced: false },
+  Service: { group: '', version: 'v1', plural: 'services', namespaced: true },
+  EndpointSlice: { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', namespaced: true },
+  Secret: { group: '', version: 'v1', plural: 'secrets', namespaced: true },
+  ResourceBinding: { group: 'work.karmada.io', version: 'v1alpha2', plural: 'resourcebindings', namespaced: true },
+  Work: { group: 'work.karmada.io', version: 'v1alpha1', plural: 'works', namespaced: true },
+  Cluster: { group: 'cluster.karmada.io', version: 'v1alpha1', plural: 'clusters', namespaced: false },
+  Remedy: { group: 'remedy.karmada.io', version: 'v1alpha1', plural: 'remedies', namespaced: false },
+  ServiceExport: { group: 'multicluster.x-k8s.io', version: 'v1alpha1', plural: 'serviceexports', namespaced: true },
+  PropagationPolicy: {
+    group: 'policy.karmada.io',
+    version: 'v1alpha1',
+    plural: 'propagationpolicies',
+    namespaced: true,
+  },
+  ClusterPropagationPolicy: {
+    group: 'policy.karmada.io',
+    version: 'v1alpha1',
+    plural: 'clusterpropagationpolicies',
+    namespaced: false,
+  },
   Event: { group: '', version: 'v1', plural: 'events', namespaced: true },
 }
 
