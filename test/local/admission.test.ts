@@ -3,6 +3,7 @@ import type { AdmissionReview } from '../../src/local/admission/admission-review
 import type { WebhookAnswer } from '../../src/local/admission/call-webhook.ts'
 import { createWebhookAdmission } from '../../src/local/admission/webhook-admission.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import { admin, ingress, ingresses, manualClock, refusal, testCore } from './support.ts'
 
 type Request = AdmissionReview['request']
@@ -415,4 +416,15 @@ t.test('races: what changes while a webhook thinks is asked about again', async 
   t.equal(calls.length, 2, 'once more, with the fresh object')
   t.match(calls[1]?.request, { oldObject: { status: { trafficBlockClusters: ['a'] } } })
   t.match(core.get(web), { metadata: { labels: { slow: '1' } }, status: { trafficBlockClusters: ['a'] } })
+})
+
+t.test('the cluster store tells a refusal from a webhook that could not be asked', async (t) => {
+  const { core, behaviours } = withWebhooks({ '/v': () => ({ allowed: false, status: { message: 'no', code: 422 } }) })
+  configure(core, 'Validating', 'v', [webhook('/v')])
+  const store = createLocalClusterStore(core, 'us')
+  const object = { ...ingress('web'), metadata: { name: 'web', namespace: 'shop' } }
+  const create = () => store.create('MultiClusterIngress', object, { signal: new AbortController().signal })
+  await t.rejects(create(), { code: 'ApiDenied', retry: 'never' })
+  behaviours['/v'] = () => ({ status: 500, body: 'x' })
+  await t.rejects(create(), { code: 'ApiFailed', retry: 'backoff' })
 })

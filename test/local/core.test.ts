@@ -305,6 +305,30 @@ t.test('patches: strategic merge and server-side apply', async (t) => {
     await refusal(() => core.patch(web, unknown, { ...admin, fieldManager: 'x' })),
     /\.spec\.foo: field not declared in schema/,
   )
+  const twin = { type: 'A', status: 'True', reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+  const head = { apiVersion: 'networking.karmada.io/v1alpha1', kind: 'MultiClusterService', metadata: { name: 'm' } }
+  const twins = { type: 'apply' as const, body: { ...head, status: { conditions: [twin, twin] } } }
+  const m = { ...ingresses, plural: 'multiclusterservices', name: 'm', subresource: 'status' as const }
+  const refused = await refusal(() => core.patch(m, twins, { ...admin, fieldManager: 'x' }))
+  t.match(refused, /\.status\.conditions: duplicate entries for key \[type="A"\]$/)
+})
+
+t.test('services: what is allocated, and what goes with the type', async (t) => {
+  const core = testCore()
+  const target = { ...services, name: 's' }
+  const ports = [{ port: 80 }]
+  const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports }
+  const { object } = await core.create(services, { metadata: { name: 's' }, spec }, admin)
+  const port = { port: 80, protocol: 'TCP', targetPort: 80, nodePort: Number }
+  t.match(object['spec'], { clusterIP: /^10\.96\./, healthCheckNodePort: Number, ports: [port] })
+  const ingressOf = { loadBalancer: { ingress: [{ ip: '203.0.113.1' }] } }
+  const served = await core.patch({ ...target, subresource: 'status' }, status(ingressOf), admin)
+  t.match(served.object['status'], { loadBalancer: { ingress: [{ ip: '203.0.113.1', ipMode: 'VIP' }] } })
+  const { object: changed } = await core.patch(target, merge({ spec: { type: 'ClusterIP' } }), admin)
+  t.strictSame(changed['status'], { loadBalancer: {} }, 'no balancer to tell of')
+  t.notMatch(changed['spec'], { healthCheckNodePort: Number })
+  t.notMatch(changed['spec'], { ports: [{ nodePort: Number }] })
+  t.match((changed['spec'] as { clusterIP: string }).clusterIP, (object['spec'] as { clusterIP: string }).clusterIP)
 })
 
 t.test('lists: selectors and pages of one moment', async (t) => {

@@ -95,7 +95,8 @@ export function builtinResources(): ResourceType[] {
       namespaced: false,
       shortNames: ['no'],
       status: true,
-      mergeKeys: { conditions: ['type'], addresses: ['type'], taints: ['key', 'effect'] },
+      mergeKeys: { conditions: ['type'], addresses: ['type'] },
+      statusOnCreate: true,
       selectableFields: ['spec.unschedulable'],
     }),
     row('apps/v1', 'deployments', 'Deployment', deploymentSchema(), {
@@ -203,6 +204,7 @@ function row(
     generation: false,
     unconditionalUpdate: true,
     returnsDeleted: false,
+    statusOnCreate: false,
     mergeKeys: {},
     selectableFields: [],
     ...options,

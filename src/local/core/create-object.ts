@@ -123,7 +123,7 @@ function completeObject(environment: CoreEnvironment, target: ResolvedTarget, ob
     creationTimestamp: timestampOf(environment.clock.now()),
     generation: type.generation ? 1 : undefined,
   })
-  if (version.hasStatus) delete complete['status']
+  if (version.hasStatus && !type.statusOnCreate) delete complete['status']
   return type.prepare?.(complete, undefined, environment.allocate) ?? complete
 }
 

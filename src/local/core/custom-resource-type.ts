@@ -26,6 +26,7 @@ export function customResourceType(definition: ApiObject): ResourceType {
     generation: true,
     unconditionalUpdate: false,
     returnsDeleted: false,
+    statusOnCreate: false,
     mergeKeys: {},
     selectableFields: asArray(asRecord(asArray(spec['versions'])[0])['selectableFields']).map((field) =>
       asString(asRecord(field)['jsonPath']).replace(/^\./, ''),

@@ -1,4 +1,5 @@
 import { pruneObject } from '../schema/prune-object.ts'
+import type { StructuralSchema } from '../schema/structural-schema.ts'
 import { storageKey } from './api-object.ts'
 import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
 import { createObject } from './create-object.ts'
@@ -102,17 +103,30 @@ function checkApplied(body: unknown, { fieldManager }: WriteOptions): JsonRecord
   return body
 }
 
-/** Unknown fields cannot be applied at all, whatever the fieldValidation says. */
+/** What cannot be applied at all, whatever the fieldValidation says: unknown fields, and two items of the same key. */
 function checkFields(applied: JsonRecord, { type, version }: ResolvedTarget): void {
   const unknown: string[] = []
   pruneObject(applied, version.schema, unknown)
   const [first] = unknown
-  if (first === undefined) return
+  const why =
+    first === undefined ? duplicateKey(applied, version.schema, '') : `.${first}: field not declared in schema`
+  if (why === undefined) return
   const kind = `${apiVersionOfType(type, version.name)}, Kind=${type.kind}`
   const name = isRecord(applied['metadata']) ? String(applied['metadata']['name'] ?? '') : ''
-  throw new StatusError(
-    500,
-    '',
-    `failed to create typed patch object (/${name}; ${kind}): .${first}: field not declared in schema`,
-  )
+  throw new StatusError(500, '', `failed to create typed patch object (/${name}; ${kind}): ${why}`)
+}
+
+function duplicateKey(value: unknown, schema: StructuralSchema, path: string): string | undefined {
+  if (isRecord(value)) {
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      const found = duplicateKey(value[name], field, `${path}.${name}`)
+      if (found !== undefined) return found
+    }
+  }
+  const keys = schema['x-kubernetes-list-map-keys']
+  if (!Array.isArray(value) || keys === undefined) return undefined
+  const names = value.map((item) => keys.map((key) => `${key}=${JSON.stringify(isRecord(item) ? item[key] : item)}`))
+  const texts = names.map((parts) => `[${parts.join(',')}]`)
+  const twice = texts.find((text, index) => texts.indexOf(text) < index)
+  return twice === undefined ? undefined : `${path}: duplicate entries for key ${twice}`
 }

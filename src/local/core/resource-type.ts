@@ -25,6 +25,8 @@ export interface ResourceType {
   unconditionalUpdate: boolean
   /** DELETE answers with the last state and not with a Status. */
   returnsDeleted: boolean
+  /** A kubelet registers its node with a status. */
+  statusOnCreate: boolean
   /** Keys of lists that are merged item by item, by field name; for kinds without a complete schema. */
   mergeKeys: Readonly<Record<string, readonly string[]>>
   /** Fields a fieldSelector may name, beside metadata.name and metadata.namespace. */

@@ -3,6 +3,8 @@ import { asArray, asRecord, asString, type JsonRecord } from './json.ts'
 import type { Allocate } from './resource-type.ts'
 import type { FieldError } from './status-error.ts'
 
+const INSIDE_THE_CLUSTER = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'internalTrafficPolicy']
+
 /** The defaults and allocations of a core/v1 Service that a cloud provider looks at. */
 export function prepareService(service: ApiObject, old: ApiObject | undefined, allocate: Allocate): ApiObject {
   const given = asRecord(service['spec'])
@@ -16,11 +18,16 @@ export function prepareService(service: ApiObject, old: ApiObject | undefined, a
     spec['ipFamilies'] ??= ['IPv4']
     spec['ipFamilyPolicy'] ??= 'SingleStack'
     spec['internalTrafficPolicy'] ??= 'Cluster'
+  } else {
+    for (const field of INSIDE_THE_CLUSTER) delete spec[field]
   }
   if (type === 'LoadBalancer') spec['allocateLoadBalancerNodePorts'] ??= true
   else delete spec['allocateLoadBalancerNodePorts']
   if (type === 'LoadBalancer' || type === 'NodePort') spec['externalTrafficPolicy'] ??= 'Cluster'
   else delete spec['externalTrafficPolicy']
+  const checksHealth = type === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
+  if (!checksHealth) delete spec['healthCheckNodePort']
+  else spec['healthCheckNodePort'] ??= before['healthCheckNodePort'] ?? nodePort(allocate)
   if (given['ports'] !== undefined) {
     const oldPorts = asArray(before['ports']).map(asRecord)
     spec['ports'] = asArray(given['ports']).map((port) => preparePort(asRecord(port), oldPorts, onNodes, allocate))
@@ -50,9 +57,13 @@ function preparePort(port: JsonRecord, oldPorts: JsonRecord[], onNodes: boolean,
   if (!onNodes) delete result['nodePort']
   else if (result['nodePort'] === undefined || result['nodePort'] === 0) {
     const same = oldPorts.find((old) => old['port'] === port['port'] && old['protocol'] === port['protocol'])
-    result['nodePort'] = same?.['nodePort'] ?? 30000 + (allocate('nodePort') % 2768)
+    result['nodePort'] = same?.['nodePort'] ?? nodePort(allocate)
   }
   return result
+}
+
+function nodePort(allocate: Allocate): number {
+  return 30000 + (allocate('nodePort') % 2768)
 }
 
 function address(count: number): string {

@@ -78,15 +78,14 @@ function validateText(value: string, schema: StructuralSchema, path: string, run
   if (schema.maxLength !== undefined && length > schema.maxLength) {
     const message = `Too long: may not be more than ${schema.maxLength} bytes`
     run.errors.push({ field: path, reason: 'FieldValueTooLong', message })
-  }
-  if (schema.minLength !== undefined && length < schema.minLength) {
+  } else if (schema.minLength !== undefined && length < schema.minLength) {
     fail(run, path, value, `should be at least ${schema.minLength} chars long`)
-  }
-  if (schema.pattern !== undefined && !run.pattern(schema.pattern).test(value)) {
+  } else if (schema.pattern !== undefined && !run.pattern(schema.pattern).test(value)) {
     fail(run, path, value, `should match '${schema.pattern}'`)
   }
   if (schema.format !== undefined && !matchesFormat(value, schema.format)) {
-    fail(run, path, value, `must be of type ${schema.format}: ${JSON.stringify(value)}`)
+    const message = `Invalid value: ${JSON.stringify(value)}: ${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`
+    run.errors.push({ field: path, reason: 'FieldValueTypeInvalid', message })
   }
 }
 
