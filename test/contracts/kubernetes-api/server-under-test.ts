@@ -6,7 +6,8 @@ export interface ServerUnderTest {
   admin: KnownUser
   /** May do what it likes with contract.test, and nothing else. */
   plain: KnownUser
-  compact(): Promise<void>
+  /** Forgets the history: of what was before now, nothing can be told any more. */
+  forget(): Promise<void>
 }
 
 export interface KnownUser {

@@ -168,7 +168,7 @@ export const reviewResponseChecks = [
     },
     'nobody listens: Fail refuses': async (bench) => {
       const answer = await createWithClient(bench, 'Fail', await urlOfNobody())
-      assertRefused(answer, { code: 500, reason: 'InternalError', message: /connection refused/ })
+      assertRefused(answer, { code: 500, reason: 'InternalError', message: /failed calling webhook/ })
     },
     'nobody listens: Ignore goes on': async (bench) => {
       assertAccepted(await createWithClient(bench, 'Ignore', await urlOfNobody()), 201)
