@@ -106,8 +106,8 @@ t.test('writes are counted: 2 with the finalizer from the review, 3 without, 0 f
   t.same(writes(claimed), ['patch MultiClusterIngress/status', 'create Event'])
   t.equal(
     claimed.requests.filter((request) => request.startsWith('get')).length,
-    4,
-    'object, class, before and after the ensure',
+    3,
+    'object, class, and once more under the lock; the answer to the status write is the look afterwards',
   )
 
   const unclaimed = createWorld()

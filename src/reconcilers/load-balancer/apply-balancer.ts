@@ -1,4 +1,4 @@
-import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
 import { claimPatch, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { JsonValue } from '../../domain/kubernetes-object.ts'
@@ -43,7 +43,7 @@ export async function reportHold<K extends BalancedKind>(
   return { kind: 'ignored', reason: message }
 }
 
-/** claim → ensure | update → read again → publish → tell. */
+/** claim → ensure | update → publish, which reads again → tell. */
 async function serve<K extends BalancedKind>(
   decision: Serve,
   snapshot: Snapshot<K>,
@@ -54,15 +54,37 @@ async function serve<K extends BalancedKind>(
     : await readUnchanged(snapshot.object, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
-  const current = decision.call === 'ensure' ? await pass.store.get(pass.key, { signal: pass.signal }) : object
+  const current = await publishAndReadAgain(decision, object, result.status, pass)
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return removeOrphan(object, snapshot, pass)
   if (isBeingDeleted(current)) return cleanUp({ ...snapshot, object: current }, pass)
   if (!hasFinalizer(current, pass.finalizer))
     throw moved(pass, 'our finalizer was taken away while the balancer was made')
-  await publishStatus(current, result.status, pass)
   const note = noteFor(decision, result)
   if (note !== undefined) await pass.recorder.record(current, note, pass.signal)
   return { kind: 'settled' }
+}
+
+/**
+ * Invariant: after an ensure the object is looked at again, for it may have gone meanwhile. A status that could be
+ * written to the same version shows that nothing happened, and its answer is that look; otherwise it is a read.
+ */
+async function publishAndReadAgain<K extends BalancedKind>(
+  { call }: Serve,
+  object: ObjectOfKind[K],
+  status: LoadBalancerStatus | undefined,
+  pass: BalancerPass<K>,
+): Promise<ObjectOfKind[K] | undefined> {
+  const { store, key, signal } = pass
+  try {
+    const published = await publishStatus(object, status, pass)
+    const isFresh = published !== object || call !== 'ensure'
+    return isFresh ? published : await store.get(key, { signal })
+  } catch (error) {
+    if (!isCatalogueError(error, 'Conflict') && !isCatalogueError(error, 'NotFound')) throw error
+    const current = await store.get(key, { signal })
+    if (current === undefined || current.metadata.uid !== object.metadata.uid || isBeingDeleted(current)) return current
+    throw error
+  }
 }
 
 /** Invariant: no balancer is made for an object unless the API server answered with a copy that carries our finalizer. */
