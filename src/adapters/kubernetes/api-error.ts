@@ -42,10 +42,11 @@ export function isObjectMissing(answer: ApiAnswer, name: string): boolean {
  * | 409 | a precondition failed |
  * | 422 to a JSON Patch, without causes | a `test` of ours failed |
  * | 422 for metadata.uid | it is another object of the same name |
- * | any, "admission webhook … denied" | refused by somebody's webhook |
+ * | any, "admission webhook … denied" | refused by somebody's webhook or policy |
+ * | 3xx, other 4xx | not from an API server: something in between, which may be gone the next time |
  */
 function codeOf(statusCode: number, { reason, message = '', details }: Status, sentJsonPatch: boolean): ErrorCode {
-  if (/^admission webhook "[^"]*" denied|^ValidatingAdmissionPolicy .* denied/.test(message)) return 'ApiDenied'
+  if (DENIED.test(message)) return 'ApiDenied'
   switch (statusCode) {
     case 401:
       return 'ApiUnauthorized'
@@ -64,10 +65,20 @@ function codeOf(statusCode: number, { reason, message = '', details }: Status, s
       return isPrecondition(details?.causes ?? [], sentJsonPatch) ? 'Conflict' : 'ApiInvalid'
     case 429:
       return 'ApiThrottled'
+    case 400:
+    case 405:
+    case 406:
+    case 413:
+    case 414:
+    case 415:
+      return 'ApiInvalid'
     default:
-      return statusCode >= 500 ? 'ApiFailed' : 'ApiInvalid'
+      return 'ApiFailed'
   }
 }
+
+// A policy's words follow `configmaps "x" is forbidden: `.
+const DENIED = /^admission webhook "[^"]*" denied|(^|is forbidden: )ValidatingAdmissionPolicy '[^']*'.* denied request/
 
 function isPrecondition(causes: { field?: string }[], sentJsonPatch: boolean): boolean {
   return causes.length === 0 ? sentJsonPatch : causes.some(({ field }) => field === 'metadata.uid')

@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 
 /** Where the credentials come from. There is no default: the library's own ends at http://localhost:8080. */
@@ -13,15 +15,78 @@ export function loadKubeConfig(source: KubernetesSource): KubeConfig {
 }
 
 function fromFile({ path, context }: { path: string; context?: string }): KubeConfig {
-  if (!existsSync(path)) throw invalid('kubernetes.kubeconfig', `${path} does not exist`)
+  const content = readContent(path)
   const config = new KubeConfig()
   try {
     config.loadFromFile(path)
   } catch (error) {
     throw invalid('kubernetes.kubeconfig', `${path} cannot be read as a kubeconfig: ${firstLine(error)}`, error)
   }
+  useTokenFiles(config, content, path)
   if (context !== undefined) config.setCurrentContext(context)
   return checked(config, path)
+}
+
+/** Only the parts that the library does not look at. */
+interface Content {
+  users?: { name?: unknown; user?: { tokenFile?: unknown } }[]
+}
+
+function readContent(path: string): Content {
+  const content = parseYaml(path, readText(path))
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw invalid('kubernetes.kubeconfig', `${path} is not a kubeconfig: it is not a YAML mapping`)
+  }
+  for (const list of ['clusters', 'users', 'contexts']) {
+    const entries: unknown = (content as Record<string, unknown>)[list]
+    if (!Array.isArray(entries)) throw invalid(list, `${path} has no list of ${list}`)
+    if (!entries.every((entry) => typeof entry === 'object' && entry !== null)) {
+      throw invalid(list, `${path}: every entry of ${list} must be a mapping`)
+    }
+  }
+  for (const [index, { cluster }] of (
+    content as { clusters: { cluster?: { server?: unknown } }[] }
+  ).clusters.entries()) {
+    if (typeof cluster?.server !== 'string') {
+      throw invalid(`clusters[${index}].cluster.server`, `${path}: it must be an https URL`)
+    }
+  }
+  return content
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    const fault = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+    throw invalid('kubernetes.kubeconfig', `${path} ${fault}`, error)
+  }
+}
+
+/** The parser's own message shows an excerpt of the file, which may hold credentials. */
+function parseYaml(path: string, text: string): unknown {
+  try {
+    return parse(text, { logLevel: 'error' })
+  } catch (error) {
+    const position = error instanceof Error && 'linePos' in error ? error.linePos : undefined
+    const [start] = Array.isArray(position) ? (position as { line: number; col: number }[]) : []
+    const where = start === undefined ? '' : `: line ${start.line}, column ${start.col}`
+    throw invalid('kubernetes.kubeconfig', `${path} is not valid YAML${where}`)
+  }
+}
+
+/** kubectl's `tokenFile`, which the library does not know; it comes before a `token`, as there. */
+function useTokenFiles(config: KubeConfig, { users = [] }: Content, path: string): void {
+  for (const { name, user } of users) {
+    const tokenFile = user?.tokenFile
+    const known = config.users.findIndex((each) => each.name === name)
+    const entry = config.users[known]
+    if (typeof tokenFile !== 'string' || entry === undefined) continue
+    const { token: _, ...rest } = entry
+    const authProvider = { name: 'tokenFile', config: { tokenFile: resolve(dirname(path), tokenFile) } }
+    config.users[known] = { ...rest, authProvider }
+  }
 }
 
 function checked(config: KubeConfig, path: string): KubeConfig {
@@ -34,10 +99,13 @@ function checked(config: KubeConfig, path: string): KubeConfig {
   const cluster = config.getCurrentCluster()
   if (cluster === null) throw invalid('clusters', `${path} has no cluster "${context.cluster}"`)
   if (config.getCurrentUser() === null) throw invalid('users', `${path} has no user "${context.user}"`)
-  if (!URL.canParse(cluster.server ?? '') || new URL(cluster.server).protocol !== 'https:') {
-    throw invalid('clusters[].cluster.server', `${path}: "${cluster.server ?? ''}" is not an https URL`)
-  }
+  requireHttps(cluster.server, 'clusters[].cluster.server', path)
   return config
+}
+
+function requireHttps(server: string, field: string, path: string): void {
+  if (URL.canParse(server) && new URL(server).protocol === 'https:') return
+  throw invalid(field, `${path}: "${server}" is not an https URL`)
 }
 
 function inCluster(): KubeConfig {
@@ -46,6 +114,8 @@ function inCluster(): KubeConfig {
   }
   const config = new KubeConfig()
   config.loadFromCluster()
+  const server = config.getCurrentCluster()?.server ?? ''
+  requireHttps(server, 'KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT', 'the environment')
   return config
 }
 
@@ -53,7 +123,7 @@ function invalid(field: string, message: string, cause?: unknown): CatalogueErro
   return new CatalogueError('KubeconfigInvalid', `${field}: ${message}`, { field, cause })
 }
 
-/** A YAML error goes on with an excerpt of the file, which may hold credentials. */
+/** The library's messages name the field; a YAML error of its parser goes on with an excerpt of the file. */
 function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 }

@@ -14,7 +14,7 @@ import type {
   PatchOptions,
 } from '../../ports/cluster-store.ts'
 import { type ApiAnswer, apiError, isObjectMissing } from './api-error.ts'
-import { createCredentialSource } from './credentials.ts'
+import { type Credentials, createCredentialSource } from './credentials.ts'
 import { resourcePath } from './resource-path.ts'
 
 export interface KubernetesClusterStoreOptions {
@@ -31,22 +31,31 @@ export function createKubernetesClusterStore(
   const credentials = createCredentialSource(config, clock)
 
   async function send(call: ApiCall): Promise<ApiAnswer> {
-    const answer = await sendOnce(call)
+    const used = await credentialsFor(call)
+    const answer = await sendWith(used, call)
     if (answer.statusCode !== 401) return answer
     // The token may have been replaced since it was read.
-    credentials.expire()
-    return sendOnce(call)
+    credentials.expire(used)
+    return sendWith(await credentialsFor(call), call)
   }
 
-  async function sendOnce({ method, path, body, contentType, signal, object }: ApiCall): Promise<ApiAnswer> {
+  async function credentialsFor({ object, signal }: ApiCall): Promise<Credentials> {
     try {
-      const { server, headers, dispatcher } = await credentials.current()
+      return await untilAborted(credentials.current(), limited(signal))
+    } catch (error) {
+      throw credentialError(error, object, signal)
+    }
+  }
+
+  async function sendWith({ server, headers, dispatcher }: Credentials, call: ApiCall): Promise<ApiAnswer> {
+    const { method, path, body, contentType, signal, object } = call
+    try {
       const response = await request(`${server}${path}`, {
         method,
         headers: { ...headers, accept: 'application/json', ...(contentType ? { 'content-type': contentType } : {}) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(dispatcher === undefined ? {} : { dispatcher }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        signal: limited(signal),
       })
       const retryAfter = response.headers['retry-after']
       return {
@@ -59,10 +68,12 @@ export function createKubernetesClusterStore(
     }
   }
 
-  async function write<K extends Kind>(call: ApiCall): Promise<ObjectOfKind[K]> {
-    const answer = await send(call)
-    if (answer.statusCode >= 300) throw apiError(answer, call.object, call.contentType === JSON_PATCH)
-    return answer.body as ObjectOfKind[K]
+  function limited(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  }
+
+  async function write<K extends Kind>(kind: K, call: ApiCall): Promise<ObjectOfKind[K]> {
+    return objectIn(kind, await send(call), call)
   }
 
   return {
@@ -70,23 +81,20 @@ export function createKubernetesClusterStore(
       key: ObjectKey & { kind: K },
       { signal }: CallOptions,
     ): Promise<ObjectOfKind[K] | undefined> {
-      const answer = await send({ method: 'GET', path: resourcePath(key.kind, key), signal, object: key })
-      if (isObjectMissing(answer, key.name)) return undefined
-      if (answer.statusCode >= 300) throw apiError(answer, key, false)
-      return answer.body as ObjectOfKind[K]
+      const call = { method: 'GET', path: resourcePath(key.kind, key), signal, object: key } as const
+      const answer = await send(call)
+      return isObjectMissing(answer, key.name) ? undefined : objectIn(key.kind, answer, call)
     },
 
     async list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>> {
       const object: ObjectKey = { kind, namespace: options.namespace ?? '', name: '*' }
       const path = `${resourcePath(kind, options.namespace === undefined ? {} : { namespace: options.namespace })}${listQuery(options)}`
-      const answer = await send({ method: 'GET', path, signal: options.signal, object })
-      if (answer.statusCode >= 300) throw apiError(answer, object, false)
-      return listOf(kind, answer.body as ListBody<ObjectOfKind[K]>)
+      return listIn(kind, await send({ method: 'GET', path, signal: options.signal, object }), object)
     },
 
     create: (kind, object, { signal }) => {
       const { namespace = '', name } = object.metadata
-      return write({
+      return write(kind, {
         method: 'POST',
         path: resourcePath(kind, { namespace }),
         body: object,
@@ -97,7 +105,7 @@ export function createKubernetesClusterStore(
     },
 
     patch: (key, patch, { signal, subresource }: PatchOptions) =>
-      write({
+      write(key.kind, {
         method: 'PATCH',
         path: resourcePath(key.kind, subresource === undefined ? key : { ...key, subresource }),
         ...patchContent(patch),
@@ -119,11 +127,6 @@ interface ApiCall {
   object: ObjectKey
 }
 
-interface ListBody<T> {
-  items: T[]
-  metadata: { continue?: string; resourceVersion?: string }
-}
-
 const JSON_PATCH = 'application/json-patch+json'
 
 function patchContent(patch: Patch): { body: unknown; contentType: string } {
@@ -140,13 +143,35 @@ function listQuery({ labelSelector, limit, continue: token }: ListOptions): stri
   return query.size === 0 ? '' : `?${query}`
 }
 
+/** An answer of 200 that is no such object (a proxy's page, half a document) must not be taken for one. */
+function objectIn<K extends Kind>(kind: K, answer: ApiAnswer, { object, contentType }: ApiCall): ObjectOfKind[K] {
+  if (answer.statusCode >= 300) throw apiError(answer, object, contentType === JSON_PATCH)
+  const { body } = answer
+  if (isRecord(body) && body['kind'] === kind && isRecord(body['metadata'])) return body as unknown as ObjectOfKind[K]
+  throw unreadable(answer, object)
+}
+
 /** Items of a typed list carry neither apiVersion nor kind. */
-function listOf<T>(kind: Kind, { items, metadata }: ListBody<T>): ObjectList<T> {
+function listIn<K extends Kind>(kind: K, answer: ApiAnswer, object: ObjectKey): ObjectList<ObjectOfKind[K]> {
+  if (answer.statusCode >= 300) throw apiError(answer, object, false)
+  const { items = undefined, metadata = undefined } = isRecord(answer.body) ? answer.body : {}
+  // An empty list of Go may be null.
+  if (!(Array.isArray(items) || items === null) || !isRecord(metadata)) throw unreadable(answer, object)
+  const { resourceVersion, continue: token } = metadata
   return {
-    items: items.map((item) => ({ apiVersion: apiVersionOf(kind), kind, ...item })),
-    resourceVersion: metadata.resourceVersion ?? '',
-    ...(metadata.continue ? { continue: metadata.continue } : {}),
+    items: (items ?? []).map((item) => ({ apiVersion: apiVersionOf(kind), kind, ...item })),
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
   }
+}
+
+function unreadable({ statusCode }: ApiAnswer, object: ObjectKey): CatalogueError {
+  const message = `the API server answered ${statusCode} with something else than what was asked for`
+  return new CatalogueError('ApiFailed', message, { object })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A proxy in between may answer in HTML; the status code then speaks alone. */
@@ -159,9 +184,35 @@ function parseJson(text: string): unknown {
 }
 
 function connectionError(error: unknown, object: ObjectKey, signal: AbortSignal): CatalogueError {
-  const timedOut = signal.aborted || (error instanceof Error && error.name === 'TimeoutError')
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : 'no answer'
-  return timedOut
-    ? new CatalogueError('ApiTimeout', 'the API server did not answer in time', { object, cause: error })
-    : new CatalogueError('ApiUnreachable', `the API server could not be reached (${reason})`, { object, cause: error })
+  if (isTimeout(error, signal)) return timedOut(error, object)
+  const message = `the API server could not be reached (${reasonOf(error)})`
+  return new CatalogueError('ApiUnreachable', message, { object, cause: error })
+}
+
+/** A token file that cannot be read, an exec plugin that fails or never ends. What a plugin prints stays out of it. */
+function credentialError(error: unknown, object: ObjectKey, signal: AbortSignal): CatalogueError {
+  if (isTimeout(error, signal)) return timedOut(error, object)
+  const message = `the credentials that the kubeconfig names could not be obtained (${reasonOf(error)})`
+  return new CatalogueError('ApiUnauthorized', message, { object, cause: error })
+}
+
+function isTimeout(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || (error instanceof Error && error.name === 'TimeoutError')
+}
+
+function timedOut(cause: unknown, object: ObjectKey): CatalogueError {
+  return new CatalogueError('ApiTimeout', 'the API server did not answer in time', { object, cause })
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'no answer'
+}
+
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
