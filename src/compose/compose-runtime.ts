@@ -97,7 +97,7 @@ function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: Prome
   const component = config.finalizer
   const dependencies: BalancerDependencies = {
     store,
-    lock: createProcessLock(),
+    lock: createProcessLock(clock),
     digest: sha256,
     recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger, component }),
     logger,

@@ -16,4 +16,4 @@ export function createPinoLogger(options: { level: LogLevel; destination: Destin
 }
 
 const SECRET_NAMES = ['authorization', 'token', 'password', 'clientKey', 'access_token']
-const SECRET_PATHS = SECRET_NAMES.flatMap((name) => [name, `*.${name}`])
+const SECRET_PATHS = SECRET_NAMES.flatMap((name) => ['', '*.', '*.*.', '*.*.*.'].map((depth) => `${depth}${name}`))

@@ -28,7 +28,7 @@ export interface MemoryWorkQueue extends WorkQueue {
   start(handler: WorkHandler): void
   /**
    * Takes nothing more, finishes what is due within the deadline, then aborts the rest. Answers how many keys were left;
-   * the next sweep finds them.
+   * the next sweep finds them. Asked again, it answers the same.
    */
   drain(deadlineMs: number): Promise<{ left: number }>
   /** Keys held now. */
@@ -59,7 +59,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
   async function add(item: WorkItem, { afterMs = 0 }: { afterMs?: number } = {}): Promise<void> {
     if (drainUntil !== undefined)
       throw new CatalogueError('Draining', 'this instance is shutting down', { afterMs: 1_000 })
-    const dueAt = clock.now() + afterMs
+    const dueAt = clock.now() + waitOf(afterMs)
     const entry = entries.get(formatKey(item.key))
     if (entry === undefined) {
       if (entries.size >= capacity)
@@ -81,6 +81,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
 
   function schedule(entry: Entry): void {
     entry.cancelTimer()
+    if (stopping.signal.aborted) return
     const key = formatKey(entry.item.key)
     const waitMs = entry.dueAt - clock.now()
     if (waitMs > 0) {
@@ -110,7 +111,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     entry.running = true
     running += 1
     const limit = deadline(clock, workDeadlineMs, stopping.signal)
-    const result = await handle(entry.item, limit.signal)
+    const result = await attempt(handle, entry.item, limit.signal)
     limit.cancel()
     running -= 1
     entry.running = false
@@ -119,10 +120,22 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     onProgress()
   }
 
+  /** A handler never throws; should one, then the key is not lost with it, nor the worker, nor the process. */
+  async function attempt(handle: WorkHandler, item: WorkItem, signal: AbortSignal): Promise<WorkResult> {
+    try {
+      return await handle(item, signal)
+    } catch (cause) {
+      const stack = cause instanceof Error ? cause.stack : String(cause)
+      logger.error({ key: formatKey(item.key), stack }, 'unexpected error')
+      const error = new CatalogueError('Internal', 'an unexpected fault of this program', { object: item.key, cause })
+      return { outcome: { kind: 'failed', error }, waiting: item.hints }
+    }
+  }
+
   function finish(key: string, entry: Entry, result: WorkResult): void {
     const now = clock.now()
     const again = nextPass(entry.item, result, entry.failures, now)
-    const own = again === undefined ? undefined : { item: again.item, dueAt: now + again.afterMs }
+    const own = again === undefined ? undefined : { item: again.item, dueAt: now + waitOf(again.afterMs) }
     const following = own === undefined ? entry.next : merged(entry.next, own)
     if (again?.failed) metrics.count(QUEUE_METRICS.retries.name)
     if (following === undefined) {
@@ -138,7 +151,9 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     return !due
   }
 
-  async function drain(deadlineMs: number): Promise<{ left: number }> {
+  let drained: Promise<{ left: number }> | undefined
+
+  async function finishWithin(deadlineMs: number): Promise<{ left: number }> {
     drainUntil = clock.now() + deadlineMs
     await new Promise<void>((resolve) => {
       const cancel = clock.after(deadlineMs, resolve)
@@ -163,9 +178,19 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
       handler = work
       pump()
     },
-    drain,
+    drain(deadlineMs) {
+      drained ??= finishWithin(deadlineMs)
+      return drained
+    },
     size: () => entries.size,
   }
+}
+
+const LONGEST_UNSTATED_MS = 300_000
+
+/** What is no number of milliseconds (a provider's arithmetic gone wrong) would otherwise be a loop without a pause. */
+function waitOf(afterMs: number): number {
+  return Number.isFinite(afterMs) ? Math.max(0, afterMs) : LONGEST_UNSTATED_MS
 }
 
 /** The earlier of the two times: a new event cuts a backoff short, as in every Kubernetes controller. */

@@ -1,11 +1,12 @@
 import { formatKey } from '../../domain/object-key.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Lock } from '../../ports/lock.ts'
 
 /**
  * `lock: none`: one writer per object within this process, nothing outside it. For one instance only.
- * Releasing twice is harmless.
+ * Releasing twice is harmless. Fences follow the clock, so that they grow over restarts too.
  */
-export function createProcessLock(): Lock {
+export function createProcessLock(clock: Clock): Lock {
   const holders = new Map<string, { again: boolean }>()
   let fence = 0
   return {
@@ -18,7 +19,7 @@ export function createProcessLock(): Lock {
       }
       const mine = { again: false }
       holders.set(name, mine)
-      fence += 1
+      fence = Math.max(fence + 1, clock.now())
       return {
         fence: String(fence),
         lost: NEVER,

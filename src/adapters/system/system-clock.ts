@@ -5,9 +5,17 @@ export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
     after(ms, callback) {
-      const timer = setTimeout(callback, ms)
-      timer.unref()
+      let timer: NodeJS.Timeout
+      const wait = (left: number) => {
+        const step = Math.min(left, LONGEST_TIMER_MS)
+        timer = setTimeout(() => (left > step ? wait(left - step) : callback()), step)
+        timer.unref()
+      }
+      wait(ms)
       return () => clearTimeout(timer)
     },
   }
 }
+
+// Node fires a longer one at once.
+const LONGEST_TIMER_MS = 2 ** 31 - 1
