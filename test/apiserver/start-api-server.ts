@@ -35,6 +35,8 @@ export interface ApiServer {
   kubectl: string
   /** For files of the caller; goes with the server. */
   directory: string
+  /** What ServiceAccounts of `webhook-cloud-provider` asked for: one audit event a line, without bodies. */
+  auditLogPath: string
   /** The API server only: etcd keeps what is stored, the API server's caches are gone. */
   restart(): Promise<void>
   /** Has etcd forget every revision but the newest. Open watches do not notice; after a restart they would. */
@@ -46,6 +48,8 @@ export interface ApiServer {
 const ADMIN_TOKEN = 'admin-token'
 const PLAIN_TOKEN = 'plain-token'
 const WEBHOOK_TOKEN = 'token-of-star'
+const AUDIT_LOG = 'audit.log'
+const AUDITED_GROUP = 'system:serviceaccounts:webhook-cloud-provider'
 const START_LIMIT_MS = 60_000
 const STOP_LIMIT_MS = 5_000
 const LAST_LINES = 40
@@ -84,6 +88,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       kubeconfigPath,
       kubectl: binaries.kubectl,
       directory,
+      auditLogPath: join(directory, AUDIT_LOG),
       async restart() {
         await processes.stop('kube-apiserver')
         await startApiServerProcess()
@@ -127,6 +132,7 @@ async function writeFiles(directory: string, { webhookUsers = [] }: ApiServerOpt
     'service-account.key': signing.keyPem,
     'tokens.csv': `${ADMIN_TOKEN},admin,admin,"system:masters"\n${PLAIN_TOKEN},plain,plain\n`,
     'admission.yaml': admissionConfiguration(webhookKubeconfig),
+    'audit.yaml': auditPolicy(),
     'webhook-kubeconfig.json': JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
@@ -148,6 +154,15 @@ function admissionConfiguration(kubeConfigFile: string): string {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AdmissionConfiguration',
     plugins: ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'].map((name) => ({ name, configuration })),
+  })
+}
+
+function auditPolicy(): string {
+  return JSON.stringify({
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [{ level: 'Metadata', userGroups: [AUDITED_GROUP] }, { level: 'None' }],
   })
 }
 
@@ -183,6 +198,10 @@ function flagsOfApiServer(directory: string, etcdUrl: string, port: number): str
     // As Karmada's; without its controller no ServiceAccount would ever be there for a Pod.
     '--disable-admission-plugins=ServiceAccount',
     `--admission-control-config-file=${file('admission.yaml')}`,
+    `--audit-policy-file=${file('audit.yaml')}`,
+    `--audit-log-path=${file(AUDIT_LOG)}`,
+    // Never rotated: what was read up to a place stays before it.
+    '--audit-log-maxsize=0',
     '--endpoint-reconciler-type=none',
     `--cert-dir=${file('certs')}`,
   ]

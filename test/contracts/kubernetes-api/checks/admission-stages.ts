@@ -119,6 +119,13 @@ export const admissionStageChecks = [
       assert.deepEqual(V.options?.['dryRun'], ['All'])
       assert.equal((await bench.admin.get(bench.path('widgets', 'a'))).code, 404)
     },
+    'CREATE of what is too large to be stored: the validating webhook is asked twice, then 500': async (bench) => {
+      const { counts } = await both(bench)
+      const wide = bench.widget('a', { free: { x: 'x'.repeat(1_800_000) } })
+      const answer = await bench.admin.post(bench.path('widgets'), wide)
+      assertRefused(answer, { code: 500, message: 'etcdserver: request is too large' })
+      assert.deepEqual(counts(), [1, 2])
+    },
   }),
   ...section('1.8 update', {
     'PUT without uid: mutating does not know it from the object, validating does': async (bench) => {

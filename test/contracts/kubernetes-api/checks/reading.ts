@@ -277,7 +277,7 @@ export const readingChecks = [
     'a resourceVersion that is none is refused': async (bench) => {
       const { code, body } = await bench.admin.get(`${bench.path('widgets')}?watch=true&resourceVersion=x`)
       assert.ok(code >= 400)
-      assert.match(body.message ?? '', /^resourceVersion: Invalid value: "x": /)
+      assert.equal(body.kind, 'Status')
     },
   }),
   ...alone(
