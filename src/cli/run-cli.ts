@@ -20,6 +20,10 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'sweep a running function to the end: --url URL [--scope all|pending] [--ca FILE]',
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
+  watch: {
+    help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope all|pending]',
+    load: async () => (await import('./watch-command.ts')).watchCommand,
+  },
 }
 
 /** Runs one command; answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { type ConfigEnvironment, parseConfig } from '../config/parse-config.ts'
-import { CatalogueError } from '../domain/catalogue-error.ts'
+import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
@@ -23,20 +23,45 @@ export interface Settings {
   logger: Logger
 }
 
-/** Configuration and the provider made from it, or `ConfigurationInvalid` with every fault of both. */
+/**
+ * Configuration and the provider made from it, or `ConfigurationInvalid` with every fault of both; an unknown provider
+ * alone is `ProviderUnknown`.
+ */
 export function loadSettings({ text, environment, registry, clock, createLogger }: SettingsSource): Settings {
-  const { config, faults } = parseConfig(text, environment)
-  if (config === undefined) throw configurationInvalid(faults)
-  const logger = createLogger(config.log.level)
-  const providerFaults: ConfigurationFault[] = []
-  const provider = registry.factory(config.provider.name)({
-    options: config.provider.options,
-    fault: (field, message) => providerFaults.push({ field: `provider.options.${field}`, message }),
-    logger: logger.child({ provider: config.provider.name }),
+  const parsed = parseConfig(text, environment)
+  const { config } = parsed
+  if (config !== undefined) {
+    const logger = createLogger(config.log.level)
+    const { provider, faults } = makeProvider(config.provider, { registry, logger, clock })
+    if (faults.length > 0) throw configurationInvalid(faults)
+    return { config, provider, logger }
+  }
+  throw configurationInvalid([...parsed.faults, ...providerFaults(parsed.provider)])
+
+  /** Told with the rest, so that nobody has to start three times to hear of three faults. */
+  function providerFaults(named: Config['provider'] | undefined): ConfigurationFault[] {
+    if (named === undefined) return []
+    try {
+      return makeProvider(named, { registry, logger: createLogger('silent'), clock }).faults
+    } catch (error) {
+      if (!isCatalogueError(error, 'ProviderUnknown')) throw error
+      return [{ field: 'provider.name', message: error.message.replace(/^provider\.name: /, '') }]
+    }
+  }
+}
+
+function makeProvider(
+  { name, options }: Config['provider'],
+  { registry, logger, clock }: { registry: ProviderRegistry; logger: Logger; clock: Clock },
+): { provider: MultiClusterProvider; faults: ConfigurationFault[] } {
+  const faults: ConfigurationFault[] = []
+  const provider = registry.factory(name)({
+    options,
+    fault: (field, message) => faults.push({ field: `provider.options.${field}`, message }),
+    logger: logger.child({ provider: name }),
     clock,
   })
-  if (providerFaults.length > 0) throw configurationInvalid(providerFaults)
-  return { config, provider, logger }
+  return { provider, faults }
 }
 
 /** The text of the file; `ConfigurationInvalid` when there is none. */

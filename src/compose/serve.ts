@@ -1,8 +1,8 @@
-import { type KubernetesSource, loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
+import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
-import type { Config } from '../config/config.ts'
 import type { Clock } from '../ports/clock.ts'
 import { composeRuntime } from './compose-runtime.ts'
+import { kubernetesSource } from './kubernetes-source.ts'
 import { listen } from './listen.ts'
 import type { Settings } from './load-settings.ts'
 import { openapiDocument } from './openapi-document.ts'
@@ -46,10 +46,4 @@ export async function serve({ config, provider, logger }: Settings, clock: Clock
       return drained
     },
   }
-}
-
-function kubernetesSource({ kubernetes }: Config): KubernetesSource {
-  const { kubeconfig, context } = kubernetes
-  if (kubeconfig === undefined) return { kind: 'in-cluster' }
-  return { kind: 'file', path: kubeconfig, ...(context === undefined ? {} : { context }) }
 }

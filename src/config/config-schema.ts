@@ -12,6 +12,12 @@ const section = (properties: Record<string, object>, required: string[] = []) =>
 // A qualified name: what the API server accepts as a finalizer.
 const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
+/** What `wcp watch` is for: no review tells of a Cluster, and none should carry a Secret. */
+const WATCHED_RESOURCES = [
+  { group: 'cluster.karmada.io', version: 'v1alpha1', plural: 'clusters', kind: 'Cluster', metadataOnly: false },
+  { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', metadataOnly: true },
+]
+
 /** The configuration file. JSON Schema for ajv: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
@@ -83,6 +89,28 @@ export const CONFIG_SCHEMA = {
       pageSize: count(500, 5_000),
       concurrency: count(8, 1_000),
       deadlineMs: milliseconds(50_000, 3_600_000),
+    }),
+    watch: section({
+      resources: {
+        type: 'array',
+        minItems: 1,
+        default: WATCHED_RESOURCES,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['version', 'plural', 'kind'],
+          properties: {
+            group: { type: 'string', default: '' },
+            version: text,
+            plural: text,
+            kind: text,
+            namespace: text,
+            labelSelector: text,
+            fieldSelector: text,
+            metadataOnly: { type: 'boolean', default: false },
+          },
+        },
+      },
     }),
     shutdown: section({ drainMs: milliseconds(25_000, 600_000) }),
     log: section({ level: { enum: ['debug', 'info', 'warn', 'error', 'silent'], default: 'info' } }),

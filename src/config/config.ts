@@ -1,3 +1,4 @@
+import type { WatchedResource } from '../adapters/kubernetes/watched-resource.ts'
 import type { LogLevel } from '../adapters/logging/pino-logger.ts'
 import type { LabelSelector } from '../domain/label-selector.ts'
 
@@ -25,6 +26,8 @@ export interface Config {
   lock: 'none'
   work: { deadlineMs: number }
   sweep: { pageSize: number; concurrency: number; deadlineMs: number }
+  /** What `wcp watch` tells the function of. */
+  watch: { resources: WatchedResource[] }
   shutdown: { drainMs: number }
   log: { level: LogLevel }
 }

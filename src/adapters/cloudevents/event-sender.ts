@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { Agent, type Dispatcher, request } from 'undici'
+import type { Clock } from '../../ports/clock.ts'
+import { encodeCloudEvent } from './encode-cloud-event.ts'
+import type { OutgoingEvent } from './outgoing-event.ts'
+import type { Sink } from './read-sink.ts'
+
+/** What became of one attempt. */
+export type Delivery =
+  | { kind: 'delivered' }
+  /** The sink will never take this event. */
+  | { kind: 'refused'; status: number }
+  /** Try again; `whole`: it is the sink that fails, and not this event. */
+  | { kind: 'again'; reason: string; whole: boolean; afterMs?: number; body?: string }
+
+export interface EventSender {
+  /** One attempt. Never throws: what stands in the way is part of the answer. */
+  post(event: OutgoingEvent, options: { signal: AbortSignal; timeoutMs?: number }): Promise<Delivery>
+  close(): Promise<void>
+}
+
+/** Sends CloudEvents over HTTP in binary mode, on kept connections. `timeoutMs` is for a whole attempt. */
+export function createEventSender(
+  sink: Sink,
+  { clock, timeoutMs: usualTimeoutMs }: { clock: Clock; timeoutMs: number },
+): EventSender {
+  const agent = new Agent(sink.ca === undefined ? {} : { connect: { ca: sink.ca } })
+  return {
+    async post(event, { signal, timeoutMs = usualTimeoutMs }) {
+      try {
+        const { headers, body } = encodeCloudEvent(event, sink.extensions)
+        const response = await request(sink.url, {
+          method: 'POST',
+          headers: { ...headers, ...(await authorization(sink)) },
+          body,
+          dispatcher: agent,
+          headersTimeout: timeoutMs,
+          bodyTimeout: timeoutMs,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        })
+        return deliveryOf(response, await firstOf(response.body), clock.now())
+      } catch (error) {
+        return { kind: 'again', reason: reasonOf(error), whole: true }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
+  if (tokenFile === undefined) return {}
+  return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` }
+}
+
+/** Sent again these would be answered the same (protocols §2.4; 422 and 413 are ours). */
+const NEVER_AGAIN = [400, 403, 413, 415, 422]
+/** Of the sink as a whole, or of what stands before it. */
+const SINK_FAILS = [401, 404, 429, 502, 503, 504]
+
+function deliveryOf({ statusCode, headers }: Dispatcher.ResponseData, body: string, now: number): Delivery {
+  if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' }
+  if (NEVER_AGAIN.includes(statusCode)) return { kind: 'refused', status: statusCode }
+  const afterMs = retryAfterMs(headers['retry-after'], now)
+  return {
+    kind: 'again',
+    reason: `HTTP ${statusCode}`,
+    whole: SINK_FAILS.includes(statusCode),
+    ...(afterMs === undefined ? {} : { afterMs }),
+    ...(body === '' ? {} : { body }),
+  }
+}
+
+const LONGEST_WAIT_MS = 300_000
+
+/** Seconds, or a date; what a mistaken clock somewhere may make of it is cut. */
+function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
+  if (typeof header !== 'string') return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_WAIT_MS, Math.max(0, ms))
+}
+
+const MOST_OF_AN_ANSWER = 64 * 1024
+
+/** Read to its end, so that the connection is kept; of a long answer the rest is let go. */
+async function firstOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    if (size < MOST_OF_AN_ANSWER) chunks.push(chunk)
+    size += chunk.length
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** Never the message: undici's may hold the URL. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no answer'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
