@@ -64,6 +64,13 @@ function makeProvider(
   return { provider, faults }
 }
 
+/** The configuration alone, for commands that call no provider; `ConfigurationInvalid` with every fault of it. */
+export function loadConfig(text: string, environment: ConfigEnvironment): Config {
+  const { config, faults } = parseConfig(text, environment)
+  if (config === undefined) throw configurationInvalid(faults)
+  return config
+}
+
 /** The text of the file; `ConfigurationInvalid` when there is none. */
 export function readConfigFile(path: string): string {
   try {
