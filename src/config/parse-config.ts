@@ -14,10 +14,13 @@ export interface ConfigEnvironment {
   K_SERVICE?: string | undefined
 }
 
-/** The configuration, or every fault of it. Reads no file and no global. */
-export type ParsedConfig = { config: Config; faults: [] } | { config: undefined; faults: ConfigurationFault[] }
+/** The configuration, or every fault of it. */
+export type ParsedConfig =
+  | { config: Config; faults: [] }
+  /** `provider` where it could be read, so that its faults can be told together with the others. */
+  | { config: undefined; faults: ConfigurationFault[]; provider?: Config['provider'] }
 
-/** Parses YAML (or JSON) text. The text is never part of a fault: it may hold credentials of a provider. */
+/** Parses YAML (or JSON) text; reads no file and no global. The text is never part of a fault: it may hold credentials of a provider. */
 export function parseConfig(text: string, environment: ConfigEnvironment): ParsedConfig {
   const file = parseText(text)
   if ('fault' in file) return { config: undefined, faults: [file.fault] }
@@ -28,11 +31,26 @@ export function parseConfig(text: string, environment: ConfigEnvironment): Parse
     allowUnionTypes: true,
   }).compile<FileConfig>(CONFIG_SCHEMA)
   const value: unknown = file.value
-  if (!validate(value)) return { config: undefined, faults: dedupe((validate.errors ?? []).map(faultOf)) }
-  const faults = crossFaults(value, environment)
-  return faults.length > 0
-    ? { config: undefined, faults }
-    : { config: deepFreeze(complete(value, environment)), faults: [] }
+  const isValid = validate(value)
+  const faults = [...(validate.errors ?? []).map(faultOf), ...crossFaults(value, environment)]
+  if (isValid && faults.length === 0) return { config: deepFreeze(complete(value, environment)), faults: [] }
+  const provider = providerIn(value)
+  return { config: undefined, faults: dedupe(faults), ...(provider === undefined ? {} : { provider }) }
+}
+
+function providerIn(value: unknown): Config['provider'] | undefined {
+  const { name, options } = section(value, 'provider')
+  return typeof name === 'string' && isRecord(options) ? { name, options } : undefined
+}
+
+/** Empty where the file has something else; that is a fault of its own. */
+function section(value: unknown, name: string): Record<string, unknown> {
+  const found = isRecord(value) ? value[name] : undefined
+  return isRecord(found) ? found : {}
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The file after the schema's defaults. */
@@ -44,7 +62,8 @@ type FileConfig = Omit<Config, 'finalizer' | 'queue' | 'ingressClass'> & {
 
 function parseText(text: string): { value: unknown } | { fault: ConfigurationFault } {
   try {
-    return { value: parseYaml(text) ?? {} }
+    // Warnings would show an excerpt of the text.
+    return { value: parseYaml(text, { logLevel: 'error' }) ?? {} }
   } catch (error) {
     const where = error instanceof Error && 'linePos' in error ? linePosition(error.linePos) : ''
     return { fault: { field: '(file)', message: `is not valid YAML${where}` } }
@@ -57,7 +76,7 @@ function linePosition(position: unknown): string {
 }
 
 function faultOf({ instancePath, keyword, params, message }: ErrorObject): ConfigurationFault {
-  const path = instancePath.slice(1).split('/').filter(Boolean).join('.')
+  const path = instancePath.slice(1).split('/').filter(Boolean).map(unescapePointer).join('.')
   const under = (name: string) => (path === '' ? name : `${path}.${name}`)
   switch (keyword) {
     case 'additionalProperties':
@@ -71,35 +90,70 @@ function faultOf({ instancePath, keyword, params, message }: ErrorObject): Confi
   }
 }
 
+function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
 function dedupe(faults: ConfigurationFault[]): ConfigurationFault[] {
   return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()]
 }
 
-/** What no single field shows. */
-function crossFaults(
-  { kubernetes, queue, ingressClass }: FileConfig,
-  environment: ConfigEnvironment,
-): ConfigurationFault[] {
-  const faults: ConfigurationFault[] = []
-  if (kubernetes.inCluster && kubernetes.kubeconfig !== undefined) {
-    faults.push({ field: 'kubernetes', message: 'kubeconfig and inCluster exclude each other' })
+/** What no single field shows. The value may have faults of its own. */
+function crossFaults(value: unknown, environment: ConfigEnvironment): ConfigurationFault[] {
+  if (!isRecord(value)) return []
+  const ingressClass = section(value, 'ingressClass')
+  const faults = [...kubernetesFaults(value, environment), ...selectorFaults(value)]
+  if (environment.PORT && !isPort(environment.PORT)) {
+    faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
-  if (!kubernetes.inCluster && kubernetes.kubeconfig === undefined && !environment.KUBECONFIG) {
-    const message = 'set kubernetes.kubeconfig, kubernetes.inCluster: true, or the variable KUBECONFIG'
-    faults.push({ field: 'kubernetes', message })
-  }
-  if (environment.PORT && !/^\d{1,5}$/.test(environment.PORT)) {
-    faults.push({ field: 'PORT', message: 'the variable must be a port number' })
-  }
-  if (environment.K_SERVICE && queue.kind === undefined) {
+  if (environment.K_SERVICE && section(value, 'queue')['kind'] === undefined) {
     const message =
       'this platform may scale to zero and lose what the memory queue holds: set min-scale 1 and queue.kind: memory'
     faults.push({ field: 'queue.kind', message })
   }
-  if (ingressClass.default && ingressClass.names.length === 0) {
+  const { names } = ingressClass
+  if (ingressClass['default'] === true && Array.isArray(names) && names.length === 0) {
     faults.push({ field: 'ingressClass.names', message: 'must name the class that ingressClass.default speaks of' })
   }
   return faults
+}
+
+function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: ConfigEnvironment): ConfigurationFault[] {
+  if (!isRecord(value['kubernetes'])) return []
+  const { inCluster, kubeconfig, context } = value['kubernetes']
+  if (inCluster === true && kubeconfig !== undefined) {
+    return [{ field: 'kubernetes', message: 'kubeconfig and inCluster exclude each other' }]
+  }
+  if (inCluster === true && context !== undefined) {
+    return [{ field: 'kubernetes.context', message: 'names a context of a kubeconfig, and inCluster uses none' }]
+  }
+  if (inCluster === false && kubeconfig === undefined && !KUBECONFIG) {
+    const message = 'set kubernetes.kubeconfig, kubernetes.inCluster: true, or the variable KUBECONFIG'
+    return [{ field: 'kubernetes', message }]
+  }
+  return []
+}
+
+/** As the API server takes selectors: another one would match nothing, without a word. */
+function selectorFaults(value: Record<string, unknown>): ConfigurationFault[] {
+  const { matchExpressions } = section(section(value, 'multiClusterServices'), 'selector')
+  if (!Array.isArray(matchExpressions)) return []
+  return matchExpressions.flatMap((expression: unknown, index) => {
+    const { operator, values } = isRecord(expression) ? expression : {}
+    const field = `multiClusterServices.selector.matchExpressions.${index}.values`
+    const given = Array.isArray(values) ? values.length : 0
+    if ((operator === 'In' || operator === 'NotIn') && given === 0) {
+      return [{ field, message: `must name at least one value for ${operator}` }]
+    }
+    if ((operator === 'Exists' || operator === 'DoesNotExist') && given > 0) {
+      return [{ field, message: `must be absent for ${operator}` }]
+    }
+    return []
+  })
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
 }
 
 function complete(file: FileConfig, { PORT, KUBECONFIG }: ConfigEnvironment): Config {
