@@ -4,12 +4,14 @@ import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Doors } from '../adapters/http/doors.ts'
 import { createMemoryWorkQueue, type MemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
 import { createProcessLock } from '../adapters/memory/process-lock.ts'
+import { createProcessPoolMemories } from '../adapters/memory/process-pool-memories.ts'
 import { QUEUE_METRICS } from '../adapters/memory/queue-metrics.ts'
 import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
+import { parseCidr } from '../domain/cidr.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
@@ -103,16 +105,28 @@ function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: Prome
     logger,
     clusterId: config.clusterId,
     finalizer: config.finalizer,
+    clock,
+    pools: createProcessPoolMemories(),
+    poolGraceMs: config.backends.graceMs,
+    providerDeadlineMs: config.work.providerDeadlineMs,
+  }
+  const backends = {
+    networks: config.backends.networks?.flatMap((network) => parseCidr(network) ?? []),
+    failOpen: config.backends.failOpen,
   }
   const { loadBalancer, mcsLoadBalancer } = provider
   return {
     reader: store,
     queue,
     reconcilers: {
-      MultiClusterIngress: createMultiClusterIngressReconciler(loadBalancer, config.ingressClass, dependencies),
+      MultiClusterIngress: createMultiClusterIngressReconciler(
+        loadBalancer,
+        { ...config.ingressClass, backends },
+        dependencies,
+      ),
       MultiClusterService: createMultiClusterServiceReconciler(
         mcsLoadBalancer,
-        config.multiClusterServices,
+        { ...config.multiClusterServices, backends },
         dependencies,
       ),
     },

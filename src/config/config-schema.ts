@@ -60,6 +60,11 @@ export const CONFIG_SCHEMA = {
         },
       },
     }),
+    backends: section({
+      networks: { type: 'array', items: text, uniqueItems: true },
+      failOpen: { type: 'boolean', default: false },
+      graceMs: { type: 'integer', minimum: 0, maximum: 600_000, default: 15_000 },
+    }),
     identity: text,
     kubernetes: section({
       kubeconfig: text,
@@ -84,7 +89,10 @@ export const CONFIG_SCHEMA = {
       capacity: count(10_000, 1_000_000),
     }),
     lock: { enum: ['none'], default: 'none' },
-    work: section({ deadlineMs: milliseconds(60_000, 600_000) }),
+    work: section({
+      deadlineMs: milliseconds(60_000, 600_000),
+      providerDeadlineMs: milliseconds(45_000, 600_000),
+    }),
     sweep: section({
       pageSize: count(500, 5_000),
       concurrency: count(8, 1_000),

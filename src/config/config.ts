@@ -18,13 +18,26 @@ export interface Config {
     default: boolean
   }
   multiClusterServices: { selector: LabelSelector }
+  backends: {
+    /** Networks that endpoints may be in, as CIDRs; all when absent. */
+    networks?: string[]
+    /** Whether blocked clusters go on serving where all of a Service's clusters are blocked. */
+    failOpen: boolean
+    /** How long a pool whose endpoints vanished keeps what it had. */
+    graceMs: number
+  }
   /** The user name under which we write, as the API server sees it. */
   identity?: string
   kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }
   server: { host: string; port: number; pathPrefix?: string; tls?: { certFile: string; keyFile: string } }
   queue: { kind: 'memory'; concurrency: number; capacity: number }
   lock: 'none'
-  work: { deadlineMs: number }
+  work: {
+    /** For one pass over one object. */
+    deadlineMs: number
+    /** For one call to the provider; shorter, so that its failure can still be published. */
+    providerDeadlineMs: number
+  }
   sweep: { pageSize: number; concurrency: number; deadlineMs: number }
   /** What `wcp watch` tells the function of. */
   watch: { resources: WatchedResource[] }

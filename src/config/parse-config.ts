@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { parse as parseYaml } from 'yaml'
+import { parseCidr } from '../domain/cidr.ts'
 import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
 import type { Config } from './config.ts'
@@ -102,7 +103,12 @@ function dedupe(faults: ConfigurationFault[]): ConfigurationFault[] {
 function crossFaults(value: unknown, environment: ConfigEnvironment): ConfigurationFault[] {
   if (!isRecord(value)) return []
   const ingressClass = section(value, 'ingressClass')
-  const faults = [...kubernetesFaults(value, environment), ...selectorFaults(value)]
+  const faults = [
+    ...kubernetesFaults(value, environment),
+    ...selectorFaults(value),
+    ...networkFaults(value),
+    ...deadlineFaults(value),
+  ]
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
@@ -132,6 +138,23 @@ function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: Config
     return [{ field: 'kubernetes', message }]
   }
   return []
+}
+
+function deadlineFaults(value: Record<string, unknown>): ConfigurationFault[] {
+  const { deadlineMs, providerDeadlineMs } = section(value, 'work')
+  if (typeof deadlineMs !== 'number' || typeof providerDeadlineMs !== 'number' || providerDeadlineMs < deadlineMs)
+    return []
+  return [{ field: 'work.providerDeadlineMs', message: `must be shorter than work.deadlineMs (${deadlineMs})` }]
+}
+
+function networkFaults(value: Record<string, unknown>): ConfigurationFault[] {
+  const { networks } = section(value, 'backends')
+  if (!Array.isArray(networks)) return []
+  return networks.flatMap((network: unknown, index) =>
+    typeof network !== 'string' || parseCidr(network) !== undefined
+      ? []
+      : [{ field: `backends.networks.${index}`, message: `"${network}" is not a network such as 10.0.0.0/8` }],
+  )
 }
 
 /** As the API server takes selectors: another one would match nothing, without a word. */

@@ -47,12 +47,19 @@ export interface PatchOptions extends CallOptions {
   subresource?: 'status'
 }
 
+export interface DeleteOptions extends CallOptions {
+  /** Of the object as it was read; any other is left alone. */
+  preconditions: { uid: string; resourceVersion: string }
+}
+
 /** Writes to the API server. Each write answers with the object as it was stored. */
 export interface ClusterWriter {
   /** Throws `AlreadyExists` when the name is taken. */
   create<K extends Kind>(kind: K, object: ObjectOfKind[K], options: CallOptions): Promise<ObjectOfKind[K]>
   /** Throws `NotFound` when the object is gone and `Conflict` when a precondition fails. */
   patch<K extends Kind>(key: ObjectKey & { kind: K }, patch: Patch, options: PatchOptions): Promise<ObjectOfKind[K]>
+  /** Throws `NotFound` when the object is gone and `Conflict` when it is not the one that was read. */
+  delete(key: ObjectKey, options: DeleteOptions): Promise<void>
 }
 
 export interface ClusterStore extends ClusterReader, ClusterWriter {}

@@ -1,3 +1,5 @@
+import type { Backends } from '../domain/backends/backends.ts'
+import type { Certificate } from '../domain/backends/resolve-certificates.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { LoadBalancerStatus } from '../domain/load-balancer-status.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
@@ -40,6 +42,8 @@ export interface LoadBalancer {
    * object is gone: then the provider answers from its own record, by `context.identity` alone.
    */
   ensureLoadBalancerDeleted(ingress: MultiClusterIngress | undefined, context: ProviderContext): Promise<void>
+  /** What it can send to beside pods; nothing when absent. What it cannot becomes an empty route and a Warning. */
+  readonly supports?: BackendSupport
   /** Pure and quick, no cloud call: what is wrong with this object for this cloud. Asked by the validate door. */
   validate?(ingress: MultiClusterIngress): Finding[]
 }
@@ -50,14 +54,22 @@ export interface MCSLoadBalancer {
   ensureMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   updateMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   ensureMCSLoadBalancerDeleted(service: MultiClusterService | undefined, context: ProviderContext): Promise<void>
+  readonly supports?: BackendSupport
   validate?(service: MultiClusterService): Finding[]
+}
+
+export interface BackendSupport {
+  /** `backend.resource` of an ingress: the provider reads the resource itself. */
+  resourceBackends?: boolean
+  /** Services of type ExternalName: the provider resolves the DNS name. */
+  externalName?: boolean
 }
 
 /** What a provider knows of a balancer that exists. */
 export interface BalancerRecord {
   /** Undefined when it has no address yet. */
   status?: LoadBalancerStatus
-  /** As handed over with the last ensure or update, if the provider can store it. */
+  /** Of the last ensure or update that was finished, if the provider can store it. */
   fingerprint?: string
 }
 
@@ -84,8 +96,12 @@ export interface ProviderContext {
   identity: BalancerIdentity
   /** Grows with every new holder of the object's lock; a cloud that can refuses calls with an older one. */
   fence: string
+  /** Where to send traffic; a provider needs no other look at the control plane. Empty while only reading or deleting. */
+  backends: Backends
+  /** Certificates of an ingress, with their keys: never to be logged. Empty while only reading or deleting. */
+  certificates: readonly Certificate[]
   /**
-   * Stands for everything the balancer is computed from. A provider that stores it with the balancer and returns it
+   * Stands for everything the balancer is computed from; empty while only reading or deleting. A provider that stores it with the balancer and returns it
    * from `get…` is not called again while it is equal.
    */
   fingerprint: string

@@ -1,3 +1,4 @@
+import type { BackendFindingReason } from '../domain/backends/backend-finding.ts'
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import type { Event } from '../domain/event.ts'
 import type { KubernetesObject } from '../domain/kubernetes-object.ts'
@@ -15,6 +16,7 @@ export interface EventNote {
 }
 
 export type EventReason =
+  | BackendFindingReason
   | 'EnsuredLoadBalancer'
   | 'UpdatedLoadBalancer'
   | 'DeletedLoadBalancer'

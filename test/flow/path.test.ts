@@ -1,6 +1,7 @@
 import t from 'tap'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import {
   ImplementedElsewhere,
@@ -9,7 +10,16 @@ import {
   RetryAfter,
   Terminal,
 } from '../../src/provider/errors.ts'
-import { buildClass, buildIngress, buildService, DEFAULT_CLASS } from '../support/build-objects.ts'
+import type { ProviderContext } from '../../src/provider/multicluster.ts'
+import {
+  buildClass,
+  buildCluster,
+  buildIngress,
+  buildService,
+  buildServiceWorld,
+  buildSlice,
+  DEFAULT_CLASS,
+} from '../support/build-objects.ts'
 import { createWorld, FINALIZER, IDENTITY, type World } from '../support/world.ts'
 
 const INGRESS = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'storefront' } as const
@@ -106,8 +116,8 @@ t.test('writes are counted: 2 with the finalizer from the review, 3 without, 0 f
   t.same(writes(claimed), ['patch MultiClusterIngress/status', 'create Event'])
   t.equal(
     claimed.requests.filter((request) => request.startsWith('get')).length,
-    3,
-    'object, class, and once more under the lock; the answer to the status write is the look afterwards',
+    5,
+    'object, class, Service, binding, and the object under the lock; the status write is the look afterwards',
   )
 
   const unclaimed = createWorld()
@@ -379,7 +389,7 @@ t.test('the ownership table', async (t) => {
     },
   ]
   for (const { title, objects, calls, finalizers, events } of rows) {
-    const world = createWorld({ objects })
+    const world = createWorld({ objects: [...objects, ...buildServiceWorld('web')] })
     await tell(world, 'UPDATE', INGRESS)
     await sweep(world)
     t.same(new Set(world.calls()), new Set(calls), `${title}: calls`)
@@ -411,14 +421,14 @@ t.test('type taken away: balancer, status and finalizer go, foreign fields stay'
   await tell(world, 'UPDATE', SERVICE)
   const left = world.read(SERVICE)
   t.same(left?.metadata.finalizers, ['karmada.io/multiclusterservice-controller'])
-  t.same(left?.status?.loadBalancer, { ingress: [] })
+  t.equal(left?.status?.loadBalancer, undefined)
   t.equal(left?.status?.conditions?.length, 1)
   t.same(world.cloud.balancers(), [])
 })
 
 t.test('a status that another wrote meanwhile is not cleared', async (t) => {
   const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
-  const world = createWorld({ objects: [buildClass(), theirs] })
+  const world = createWorld({ objects: [buildClass(), theirs, ...buildServiceWorld('web')] })
   await world.create(buildIngress())
   await tell(world, 'CREATE', INGRESS)
   await world.edit(INGRESS, { status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } } }, 'status')
@@ -659,7 +669,7 @@ t.test('undefined status leaves, empty clears', async (t) => {
   const published = { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } }
   for (const { status, expected } of [
     { status: undefined, expected: published.loadBalancer },
-    { status: { ingress: [] }, expected: { ingress: [] } },
+    { status: { ingress: [] }, expected: undefined },
   ]) {
     const world = createWorld({
       provider: (fake) => ({
@@ -699,7 +709,7 @@ t.test('a provider with one of the two interfaces runs with what it has', async 
 
 t.test('a provider that ignores its deadline does not keep a worker', async (t) => {
   const world = createWorld({
-    config: 'work: { deadlineMs: 5000 }',
+    config: 'work: { deadlineMs: 5000, providerDeadlineMs: 4000 }',
     provider: (fake) => ({
       ...fake,
       loadBalancer: {
@@ -712,6 +722,7 @@ t.test('a provider that ignores its deadline does not keep a worker', async (t) 
   await tell(world, 'CREATE', INGRESS)
   await world.clock.advance(6_000)
   t.ok(world.logs.some(({ fields }) => 'code' in fields && fields.code === 'ProviderTimeout'))
+  t.match(world.events().at(-1), /SyncLoadBalancerFailed: .* did not answer in time/)
   t.equal(world.runtime.queue.size(), 1)
 })
 
@@ -742,6 +753,101 @@ t.test('two workers on one object: the second leaves it to the first, which look
     'the first looked once more',
   )
 })
+
+t.test(
+  'what is handed to the provider: backends by cluster, blocked ones closed, locations in the same pass',
+  async (t) => {
+    const seen: ProviderContext[] = []
+    const views: MultiClusterIngress[] = []
+    const world = createWorld({
+      objects: [
+        buildClass(),
+        ...buildServiceWorld('web', ['edge-a', 'edge-b']),
+        buildCluster('edge-a'),
+        buildCluster('edge-b', ['TrafficControl']),
+      ],
+      provider: (fake) => ({
+        ...fake,
+        loadBalancer: {
+          ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+          async ensureLoadBalancer(ingress, context) {
+            seen.push(context)
+            views.push(ingress)
+            return (await fake.loadBalancer?.ensureLoadBalancer(ingress, context)) ?? {}
+          },
+        },
+      }),
+    })
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    t.match(seen[0]?.backends.services, [
+      {
+        namespace: 'shop',
+        name: 'web',
+        ports: [
+          {
+            port: 80,
+            name: 'http',
+            protocol: 'TCP',
+            state: 'serving',
+            pools: [
+              { cluster: 'edge-a', state: 'serving', endpoints: [{ address: '10.64.0.11', port: 8080, ready: true }] },
+              { cluster: 'edge-b', state: 'blocked', endpoints: [] },
+            ],
+          },
+        ],
+      },
+    ])
+    const computed = {
+      serviceLocations: [{ name: 'web', clusters: ['edge-a', 'edge-b'] }],
+      trafficBlockClusters: ['edge-b'],
+    }
+    t.match(views[0]?.status, computed, 'the provider sees them')
+    t.match(world.read(INGRESS)?.status, computed, 'and so does everybody')
+  },
+)
+
+t.test('locations are published even when the provider fails', async (t) => {
+  const world = createWorld({
+    failure: ({ method }) => (method === 'ensure' ? { when: 'before', error: new Error('quota') } : undefined),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  t.match(world.read(INGRESS)?.status, { serviceLocations: [{ name: 'web', clusters: ['edge-a', 'edge-b'] }] })
+})
+
+t.test(
+  'endpoints that vanish for a moment are held; after the grace period the pool is emptied, with an event',
+  async (t) => {
+    const slice = { kind: 'EndpointSlice', namespace: 'shop', name: 'imported-edge-a-web-x7k2p' } as const
+    const states: string[] = []
+    const world = createWorld({
+      objects: [buildClass(), ...buildServiceWorld('web', ['edge-a'])],
+      provider: (fake) => ({
+        ...fake,
+        loadBalancer: {
+          ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+          async updateLoadBalancer(ingress, context) {
+            states.push(context.backends.services[0]?.ports[0]?.state ?? 'none')
+            return (await fake.loadBalancer?.updateLoadBalancer(ingress, context)) ?? {}
+          },
+        },
+      }),
+    })
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    await world.remove(slice)
+    await sweep(world)
+    t.same(states, ['held'])
+    await world.clock.advance(16_000)
+    t.same(states, ['held', 'empty'])
+    t.ok(world.events().includes('Warning BackendsEmptied: service shop/web has no endpoints any more'))
+
+    await world.create(buildSlice('web', 'edge-a', ['10.64.0.12']))
+    await sweep(world)
+    t.same(states, ['held', 'empty', 'serving'])
+  },
+)
 
 t.test('our own work events', async (t) => {
   const world = createWorld()

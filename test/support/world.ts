@@ -7,22 +7,21 @@ import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import type { RequestTarget } from '../../src/local/core/core-environment.ts'
-import { multiClusterIngressCrd } from '../../src/local/crds/multi-cluster-ingress-crd.ts'
-import { multiClusterServiceCrd } from '../../src/local/crds/multi-cluster-service-crd.ts'
+import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import type { Logger } from '../../src/ports/logger.ts'
 import type { MultiClusterProvider } from '../../src/provider/multicluster.ts'
 import type { FakeCall, FakeCloud, FakeFailure } from '../../src/providers/fake/fake-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
-import { buildClass, CLASS_NAME, FINALIZER } from './build-objects.ts'
+import { buildClass, buildServiceWorld, CLASS_NAME, FINALIZER } from './build-objects.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
 /** Under this name the function writes. */
 export const IDENTITY = 'system:serviceaccount:karmada-system:webhook-cloud-provider'
 
 export interface WorldOptions {
-  /** Stored before the story begins; our IngressClass unless given. */
+  /** Stored before the story begins; our IngressClass and the Services `web` and `game` unless given. */
   objects?: KubernetesObject[]
   delayMs?: number
   failure?: (call: FakeCall) => FakeFailure | undefined
@@ -64,7 +63,10 @@ kubernetes: { kubeconfig: /unused }
 
 export function createWorld(options: WorldOptions = {}): World {
   const clock = createManualClock()
-  const core = createCore(clock, options.objects ?? [buildClass()])
+  const core = createCore(
+    clock,
+    options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')],
+  )
   const fake = createFakeProvider({
     delayMs: options.delayMs ?? 0,
     failure: options.failure ?? (() => undefined),
@@ -127,7 +129,7 @@ function createCore(clock: ManualClock, objects: KubernetesObject[]): ControlPla
       return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
     },
     nameSuffix: () => 'x7k2p',
-    definitions: [multiClusterIngressCrd, multiClusterServiceCrd] as never,
+    definitions: karmadaCrds,
     namespaces: ['shop'],
   })
   core.preload(objects as never)
@@ -156,6 +158,10 @@ function recordRequests(store: ClusterStore, requests: string[]): ClusterStore {
     patch(key, patch, options) {
       requests.push(`patch ${key.kind}${options.subresource === undefined ? '' : '/status'}`)
       return store.patch(key, patch, options)
+    },
+    delete(key, options) {
+      requests.push(`delete ${key.kind}`)
+      return store.delete(key, options)
     },
   }
 }

@@ -1,16 +1,10 @@
-import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
+import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
+import { CatalogueError } from '../../domain/catalogue-error.ts'
 import { claimPatch, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
-import type { JsonValue } from '../../domain/kubernetes-object.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
-import {
-  type LoadBalancerStatus,
-  publishableStatus,
-  sameLoadBalancerStatus,
-} from '../../domain/load-balancer-status.ts'
-import type { ObjectKey } from '../../domain/object-key.ts'
+import { sameLoadBalancerStatus } from '../../domain/load-balancer-status.ts'
 import type { Outcome } from '../../domain/outcome.ts'
-import { validateLoadBalancerStatus } from '../../domain/validation/validate-load-balancer-status.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { BalancerResult } from '../../provider/multicluster.ts'
 import type { EventNote } from '../event-recorder.ts'
@@ -18,6 +12,7 @@ import type { BalancedKind } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision } from './decide-balancer.ts'
+import { publishAndReadAgain, publishStatus } from './publish-status.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
@@ -54,37 +49,16 @@ async function serve<K extends BalancedKind>(
     : await readUnchanged(snapshot.object, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
-  const current = await publishAndReadAgain(decision, object, result.status, pass)
-  if (current === undefined || current.metadata.uid !== object.metadata.uid) return removeOrphan(object, snapshot, pass)
+  const { status } = snapshot.inputs
+  const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
+  const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
+  if (current === undefined || current.metadata.uid !== object.metadata.uid) return removeOrphan(object, pass)
   if (isBeingDeleted(current)) return cleanUp({ ...snapshot, object: current }, pass)
-  if (!hasFinalizer(current, pass.finalizer))
+  if (!hasFinalizer(current, pass.finalizer)) {
     throw moved(pass, 'our finalizer was taken away while the balancer was made')
-  const note = noteFor(decision, result)
-  if (note !== undefined) await pass.recorder.record(current, note, pass.signal)
-  return { kind: 'settled' }
-}
-
-/**
- * Invariant: after an ensure the object is looked at again, for it may have gone meanwhile. A status that could be
- * written to the same version shows that nothing happened, and its answer is that look; otherwise it is a read.
- */
-async function publishAndReadAgain<K extends BalancedKind>(
-  { call }: Serve,
-  object: ObjectOfKind[K],
-  status: LoadBalancerStatus | undefined,
-  pass: BalancerPass<K>,
-): Promise<ObjectOfKind[K] | undefined> {
-  const { store, key, signal } = pass
-  try {
-    const published = await publishStatus(object, status, pass)
-    const isFresh = published !== object || call !== 'ensure'
-    return isFresh ? published : await store.get(key, { signal })
-  } catch (error) {
-    if (!isCatalogueError(error, 'Conflict') && !isCatalogueError(error, 'NotFound')) throw error
-    const current = await store.get(key, { signal })
-    if (current === undefined || current.metadata.uid !== object.metadata.uid || isBeingDeleted(current)) return current
-    throw error
   }
+  await tellAll(current, [...notesFor(decision, result), ...snapshot.inputs.findings], pass)
+  return { kind: 'settled' }
 }
 
 /** Invariant: no balancer is made for an object unless the API server answered with a copy that carries our finalizer. */
@@ -106,7 +80,7 @@ async function readUnchanged<K extends BalancedKind>(
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
   const current = await pass.store.get(pass.key, { signal: pass.signal })
-  if (current?.metadata.resourceVersion !== object.metadata.resourceVersion || current === undefined) {
+  if (current === undefined || current.metadata.resourceVersion !== object.metadata.resourceVersion) {
     throw moved(pass, 'the object changed before its turn')
   }
   return current
@@ -116,17 +90,21 @@ async function readUnchanged<K extends BalancedKind>(
 async function callBalancer<K extends BalancedKind>(
   decision: Serve,
   object: ObjectOfKind[K],
-  { fingerprint, record }: Snapshot<K>,
+  { inputs, record }: Snapshot<K>,
   pass: BalancerPass<K>,
 ): Promise<BalancerResult | undefined> {
   const { call } = decision
   if (call === 'none') return { changed: false, ...(record?.status === undefined ? {} : { status: record.status }) }
+  const view = { ...object, status: { ...object.status, ...inputs.status } }
+  const subject = { uid: object.metadata.uid ?? '', inputs }
   try {
-    return await askProvider(pass, { uid: object.metadata.uid ?? '', fingerprint }, (calls, context) =>
-      call === 'ensure' ? calls.ensure(object, context) : calls.update(object, context),
+    return await askProvider(pass, subject, (calls, context) =>
+      call === 'ensure' ? calls.ensure(view, context) : calls.update(view, context),
     )
   } catch (error) {
     if (isProviderError(error) && error.kind === 'ImplementedElsewhere') return undefined
+    // Where the Services run is known, whatever became of the balancer.
+    await publishStatus(object, inputs.status, pass)
     await tellFailure(object, 'SyncLoadBalancerFailed', error, pass)
     throw error
   }
@@ -134,80 +112,56 @@ async function callBalancer<K extends BalancedKind>(
 
 /** ensureDeleted → clear the status (when the object stays) → release. */
 async function cleanUp<K extends BalancedKind>(snapshot: Snapshot<K>, pass: BalancerPass<K>): Promise<Outcome> {
-  const { object, fingerprint } = snapshot
+  const { object } = snapshot
+  const uid = object.metadata.uid ?? ''
   try {
-    await askProvider(pass, { uid: object.metadata.uid ?? '', fingerprint }, (calls, context) =>
-      calls.ensureDeleted(object, context),
-    )
+    await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(object, context))
   } catch (error) {
     await tellFailure(object, 'DeleteLoadBalancerFailed', error, pass)
     throw error
   }
   const cleared = isBeingDeleted(object) ? object : await clearStatus(snapshot, pass)
-  await releaseFinalizer(cleared, pass)
-  const note: EventNote = { type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' }
-  await pass.recorder.record(object, note, pass.signal)
+  const operations = releasePatch(cleared, pass.finalizer)
+  await pass.store.patch(pass.key, { type: 'json', operations }, { signal: pass.signal })
+  await tellAll(object, [{ type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' }], pass)
   return isBeingDeleted(object) ? { kind: 'gone' } : { kind: 'settled' }
 }
 
 /** The object went while its balancer was made, in spite of the finalizer: the provider removes what it has of this uid. */
-async function removeOrphan<K extends BalancedKind>(
-  object: ObjectOfKind[K],
-  { fingerprint }: Snapshot<K>,
-  pass: BalancerPass<K>,
-): Promise<Outcome> {
-  await askProvider(pass, { uid: object.metadata.uid ?? '', fingerprint }, (calls, context) =>
-    calls.ensureDeleted(undefined, context),
-  )
+async function removeOrphan<K extends BalancedKind>(object: ObjectOfKind[K], pass: BalancerPass<K>): Promise<Outcome> {
+  const uid = object.metadata.uid ?? ''
+  await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(undefined, context))
   return { kind: 'later', afterMs: 0, reason: 'the object went while its balancer was made' }
 }
 
-async function releaseFinalizer<K extends BalancedKind>(object: ObjectOfKind[K], pass: BalancerPass<K>): Promise<void> {
-  const operations = releasePatch(object, pass.finalizer)
-  await pass.store.patch(pass.key, { type: 'json', operations }, { signal: pass.signal })
-}
-
-/** Ours to clear only while it is what the provider reported; another may have taken over the field. */
+/** Ours to clear only while it is what the provider reported; another may have taken over the fields. */
 function clearStatus<K extends BalancedKind>(
   { object, record }: Snapshot<K>,
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
-  const published = object.status?.loadBalancer
-  const ours = record?.status === undefined || sameLoadBalancerStatus(published, record.status)
-  return ours ? publishStatus(object, { ingress: [] }, pass) : Promise.resolve(object)
+  const ours = record?.status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, record.status)
+  if (!ours) return Promise.resolve(object)
+  return publishStatus(object, { loadBalancer: {}, serviceLocations: [], trafficBlockClusters: [] }, pass)
 }
 
-/** Writes `status.loadBalancer` of exactly this version, and only when readers would see a difference. */
-async function publishStatus<K extends BalancedKind>(
-  object: ObjectOfKind[K],
-  status: LoadBalancerStatus | undefined,
-  { store, key, signal }: BalancerPass<K>,
-): Promise<ObjectOfKind[K]> {
-  if (status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, status)) return object
-  refuseUnstorable(status, key)
-  const { uid = null, resourceVersion = null } = object.metadata
-  const loadBalancer = publishableStatus(status) as { [key: string]: JsonValue }
-  const body = { metadata: { uid, resourceVersion }, status: { loadBalancer } }
-  return store.patch(key, { type: 'merge', body }, { signal, subresource: 'status' })
-}
-
-/** Karmada checks a stored address at every later update, so a bad one would block even the release of our finalizer. */
-function refuseUnstorable(status: LoadBalancerStatus, object: ObjectKey): void {
-  const [finding] = validateLoadBalancerStatus({ loadBalancer: publishableStatus(status) })
-  if (finding === undefined) return
-  const message = `the provider reported an address that cannot be stored: ${finding.field}: ${finding.message}`
-  throw new CatalogueError('ProviderFailed', message, { object, field: finding.field })
-}
-
-function noteFor({ call }: Serve, { status, changed }: BalancerResult): EventNote | undefined {
+function notesFor({ call }: Serve, { status, changed }: BalancerResult): EventNote[] {
   const addresses = (status?.ingress ?? []).map(({ ip, hostname }) => ip ?? hostname).join(', ')
   const suffix = addresses === '' ? '' : ` (${addresses})`
-  if (call === 'ensure')
-    return { type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer${suffix}` }
-  if (call === 'update' && changed === true) {
-    return { type: 'Normal', reason: 'UpdatedLoadBalancer', message: `Updated load balancer${suffix}` }
+  if (call === 'ensure') {
+    return [{ type: 'Normal', reason: 'EnsuredLoadBalancer', message: `Ensured load balancer${suffix}` }]
   }
-  return undefined
+  if (call === 'update' && changed === true) {
+    return [{ type: 'Normal', reason: 'UpdatedLoadBalancer', message: `Updated load balancer${suffix}` }]
+  }
+  return []
+}
+
+async function tellAll<K extends BalancedKind>(
+  object: BalancedObject,
+  notes: readonly (EventNote | BackendFinding)[],
+  { recorder, signal }: BalancerPass<K>,
+): Promise<void> {
+  for (const { type, reason, message } of notes) await recorder.record(object, { type, reason, message }, signal)
 }
 
 /** "Still working" is no failure and makes no event. */
@@ -218,7 +172,7 @@ async function tellFailure<K extends BalancedKind>(
   pass: BalancerPass<K>,
 ): Promise<void> {
   if (!(error instanceof CatalogueError) || error.code === 'ProviderRetryAfter') return
-  await pass.recorder.record(object, { type: 'Warning', reason, message: error.message }, pass.signal)
+  await tellAll(object, [{ type: 'Warning', reason, message: error.message }], pass)
 }
 
 function moved<K extends BalancedKind>(pass: BalancerPass<K>, message: string): CatalogueError {

@@ -1,7 +1,11 @@
+import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
+import type { ResolvedBackends } from '../../domain/backends/resolve-backends.ts'
+import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
+import type { ComputedStatus } from './computed-status.ts'
 
 export type BalancedKind = 'MultiClusterIngress' | 'MultiClusterService'
 
@@ -12,4 +16,15 @@ export interface BalancedResource<K extends BalancedKind> {
   calls: BalancerCalls<ObjectOfKind[K]> | undefined
   /** Reads what is needed to say whose the object is. Throws when the API could not be asked. */
   ownershipOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Ownership>
+  /** Reads and resolves what the balancer sends traffic to. Throws when the API could not be asked. */
+  resolve(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ResolvedObject>
+}
+
+/** What an object comes to in the world as it is. */
+export interface ResolvedObject {
+  backends: ResolvedBackends
+  certificates: Certificate[]
+  /** Beside those of the backends. */
+  findings: BackendFinding[]
+  status: ComputedStatus
 }

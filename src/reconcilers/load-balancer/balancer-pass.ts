@@ -1,14 +1,18 @@
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
+import { deadline } from '../../flow/deadline.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import type { PoolMemories } from '../../ports/pool-memories.ts'
 import type { ProviderContext } from '../../provider/multicluster.ts'
 import type { EventRecorder } from '../event-recorder.ts'
 import { callProvider } from '../provider-call.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
+import type { BalancerInputs } from './balancer-snapshot.ts'
 
 export interface BalancerDependencies {
   store: ClusterStore
@@ -20,6 +24,12 @@ export interface BalancerDependencies {
   clusterId: string
   /** Ours. */
   finalizer: string
+  clock: Clock
+  pools: PoolMemories
+  /** How long a pool whose endpoints vanished keeps what it had. */
+  poolGraceMs: number
+  /** For one call to the provider; shorter than the deadline of the pass, so that a failure can still be published. */
+  providerDeadlineMs: number
 }
 
 /** One run over one object: what it may use, and until when. */
@@ -32,22 +42,26 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   fence: string
 }
 
-/** Calls the provider about the object of this uid. */
+/** What a call is about: the object by its uid, and, to serve it, what it is made from. */
+export interface Subject {
+  uid: string
+  inputs?: Pick<BalancerInputs, 'backends' | 'certificates' | 'fingerprint'>
+}
+
 export function askProvider<K extends BalancedKind, R>(
   pass: BalancerPass<K>,
-  about: { uid: string; fingerprint: string },
+  { uid, inputs = NOTHING }: Subject,
   call: (calls: BalancerCalls<ObjectOfKind[K]>, context: ProviderContext) => Promise<R>,
 ): Promise<R> {
-  const { key, signal, resource, fence, clusterId, logger } = pass
-  const context: ProviderContext = {
-    signal,
-    logger,
-    identity: { clusterId, kind: key.kind, namespace: key.namespace, name: key.name, uid: about.uid },
-    fence,
-    fingerprint: about.fingerprint,
-  }
-  return callProvider(key, signal, () => call(required(resource), context))
+  const { key, resource, fence, clusterId, logger, clock, providerDeadlineMs } = pass
+  const { backends, certificates, fingerprint } = inputs
+  const identity = { clusterId, kind: key.kind, namespace: key.namespace, name: key.name, uid }
+  const { signal, cancel } = deadline(clock, providerDeadlineMs, pass.signal)
+  const context: ProviderContext = { signal, logger, identity, fence, fingerprint, backends, certificates }
+  return callProvider(key, signal, () => call(required(resource), context)).finally(cancel)
 }
+
+const NOTHING = { backends: { services: [] }, certificates: [], fingerprint: '' }
 
 /** Decisions that call the provider are made only for a provider that can. */
 function required<K extends BalancedKind>({ calls, kind }: BalancedResource<K>): BalancerCalls<ObjectOfKind[K]> {

@@ -1,3 +1,4 @@
+import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
@@ -5,7 +6,8 @@ import { withLock } from '../with-lock.ts'
 import { applyBalancer, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerDependencies, BalancerPass } from './balancer-pass.ts'
-import { decideBalancer } from './decide-balancer.ts'
+import type { BalancerSnapshot } from './balancer-snapshot.ts'
+import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer } from './gather-balancer.ts'
 
 /** gather → decide → apply for one kind. Only a decision that writes takes the lock. */
@@ -25,22 +27,50 @@ export function createBalancerReconciler<K extends BalancedKind>(
       const snapshot = await gatherBalancer(pass, reader)
       if (snapshot === undefined) return { kind: 'gone' }
       const decision = decideBalancer(snapshot)
-      switch (decision.do) {
-        case 'nothing':
-          return { kind: 'ignored', reason: decision.reason }
-        case 'settled':
-          return { kind: 'settled' }
-        case 'hold':
-          return reportHold(pass, snapshot.object, decision.reason)
-        default:
-          return withLock(pass.lock, key, signal, (held) =>
-            applyBalancer(decision, snapshot, {
-              ...pass,
-              signal: AbortSignal.any([signal, held.lost]),
-              fence: held.fence,
-            }),
-          )
-      }
+      const outcome = await carryOut(decision, snapshot, pass)
+      return isFinal(outcome) ? rememberPools(snapshot, outcome, pass) : outcome
     },
   }
+}
+
+async function carryOut<K extends BalancedKind>(
+  decision: BalancerDecision,
+  snapshot: BalancerSnapshot<ObjectOfKind[K]>,
+  pass: BalancerPass<K>,
+): Promise<Outcome> {
+  switch (decision.do) {
+    case 'nothing':
+      return { kind: 'ignored', reason: decision.reason }
+    case 'settled':
+      return { kind: 'settled' }
+    case 'hold':
+      return reportHold(pass, snapshot.object, decision.reason)
+    default:
+      return withLock(pass.lock, pass.key, pass.signal, (held) =>
+        applyBalancer(decision, snapshot, {
+          ...pass,
+          signal: AbortSignal.any([pass.signal, held.lost]),
+          fence: held.fence,
+        }),
+      )
+  }
+}
+
+function isFinal({ kind }: Outcome): boolean {
+  return kind === 'settled' || kind === 'gone'
+}
+
+/** What serves now is what the next pass must not lose; a held pool is looked at again when its time is up. */
+function rememberPools<K extends BalancedKind>(
+  { object, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
+  outcome: Outcome,
+  { pools, key }: BalancerPass<K>,
+): Outcome {
+  if (outcome.kind === 'gone') {
+    pools.forget(key)
+    return outcome
+  }
+  pools.remember(key, object.metadata.uid ?? '', inputs.memory)
+  if (inputs.lookAgainMs === undefined) return outcome
+  return { kind: 'later', afterMs: inputs.lookAgainMs, reason: 'endpoints vanished; their pools are held for a while' }
 }

@@ -1,7 +1,12 @@
+import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
+import type { Backends } from '../../domain/backends/backends.ts'
+import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
+import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
+import type { ComputedStatus } from './computed-status.ts'
 
 export type BalancedObject = MultiClusterIngress | MultiClusterService
 
@@ -15,6 +20,19 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
   capable: boolean
   /** The provider's answer; undefined also when it was not asked because the object is not to be served. */
   record: BalancerRecord | undefined
-  /** Of everything the balancer is computed from, as it is now. */
+  inputs: BalancerInputs
+}
+
+/** What a balancer is made from. */
+export interface BalancerInputs {
+  backends: Backends
+  certificates: readonly Certificate[]
+  findings: readonly BackendFinding[]
+  status: ComputedStatus
+  /** What the pools serve now, for the next pass. */
+  memory: PoolMemory
+  /** When a held pool is to be looked at again. */
+  lookAgainMs: number | undefined
+  /** Of all that the balancer is computed from. */
   fingerprint: string
 }

@@ -1,7 +1,7 @@
 import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
-import { sameLoadBalancerStatus } from '../../domain/load-balancer-status.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
+import { statusPatch } from './computed-status.ts'
 
 export type BalancerDecision =
   | { do: 'nothing'; reason: string }
@@ -46,12 +46,13 @@ function decideServing(snapshot: BalancerSnapshot, held: boolean): BalancerDecis
 }
 
 /** A provider that keeps no fingerprint is called each time, as the Go manager does. */
-function callFor({ record, fingerprint }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
+function callFor({ record, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
   if (record === undefined) return 'ensure'
-  return record.fingerprint === fingerprint ? 'none' : 'update'
+  return record.fingerprint === inputs.fingerprint ? 'none' : 'update'
 }
 
 /** Undefined from the provider means "leave what is there". */
-function isPublished({ object, record }: BalancerSnapshot): boolean {
-  return record?.status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, record.status)
+function isPublished({ object, record, inputs }: BalancerSnapshot): boolean {
+  const loadBalancer = record?.status === undefined ? {} : { loadBalancer: record.status }
+  return statusPatch(object.status, { ...inputs.status, ...loadBalancer }) === undefined
 }

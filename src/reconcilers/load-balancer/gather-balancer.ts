@@ -1,47 +1,86 @@
 import { meaningfulAnnotations } from '../../domain/annotations.ts'
+import { holdEmptyPools } from '../../domain/backends/hold-empty-pools.ts'
+import { NOTHING_SERVED } from '../../domain/backends/pool-memory.ts'
+import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
-import type { BalancedKind } from './balanced-resource.ts'
+import type { BalancerRecord } from '../../provider/multicluster.ts'
+import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
-import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
+import type { BalancedObject, BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
 
 /** All reads of one pass, from the API server and from the provider. Undefined when the object does not exist. */
 export async function gatherBalancer<K extends BalancedKind>(
   pass: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]> | undefined> {
-  const { key, resource, signal, finalizer, digest } = pass
+  const { key, resource, signal, finalizer } = pass
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
   const ownership = isBeingDeleted(object) ? NOT_ASKED : await resource.ownershipOf(object, reader, signal)
-  const snapshot = {
-    object,
-    finalizer,
-    ownership,
-    capable: resource.calls !== undefined,
-    fingerprint: digest(canonicalJson(balancerInputs(object))),
-  }
-  const about = { uid: object.metadata.uid ?? '', fingerprint: snapshot.fingerprint }
-  const record = isProviderAsked(snapshot)
-    ? await askProvider(pass, about, (calls, context) => calls.get(object, context))
-    : undefined
-  return { ...snapshot, record }
+  const seen = { object, finalizer, ownership, capable: resource.calls !== undefined }
+  const uid = object.metadata.uid ?? ''
+  const [record, resolved] = await Promise.all([
+    isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
+    isServed(seen) ? resource.resolve(object, reader, signal) : NOTHING_RESOLVED,
+  ])
+  return { ...seen, record, inputs: inputsOf(object, resolved, record, pass) }
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
 const NOT_ASKED: Ownership = { kind: 'unresolved', reason: 'being deleted' }
 
-/** What a balancer is computed from. Backends and certificates join here when they are gathered. */
-function balancerInputs(object: BalancedObject) {
-  return { spec: object.spec, annotations: meaningfulAnnotations(object) }
+const NOTHING_RESOLVED: ResolvedObject = {
+  backends: { backends: { services: [] }, findings: [], blocked: [] },
+  certificates: [],
+  findings: [],
+  status: {},
+}
+
+type Seen = Omit<BalancerSnapshot, 'record' | 'inputs'>
+
+function isServed({ object, ownership, capable }: Seen): boolean {
+  return capable && !isBeingDeleted(object) && ownership.kind === 'ours'
 }
 
 /** Only where the answer matters: to serve, and to tell our published status from another's before it is cleared. */
-function isProviderAsked({ object, ownership, capable, finalizer }: Omit<BalancerSnapshot, 'record'>): boolean {
-  if (!capable || isBeingDeleted(object)) return false
-  return ownership.kind === 'ours' || (ownership.kind === 'another' && hasFinalizer(object, finalizer))
+function isProviderAsked(seen: Seen): boolean {
+  const { object, ownership, capable, finalizer } = seen
+  const isLeft = ownership.kind === 'another' && hasFinalizer(object, finalizer)
+  return isServed(seen) || (capable && !isBeingDeleted(object) && isLeft)
+}
+
+function inputsOf<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  resolved: ResolvedObject,
+  record: BalancerRecord | undefined,
+  { key, pools, poolGraceMs, clock, digest }: BalancerPass<K>,
+): BalancerInputs {
+  const { certificates, status } = resolved
+  // A balancer that nobody remembers may have served anything.
+  const served = pools.recall(key, object.metadata.uid ?? '') ?? (record === undefined ? NOTHING_SERVED : undefined)
+  const { backends, findings, memory, lookAgainMs } = holdEmptyPools(
+    served,
+    resolved.backends,
+    clock.now(),
+    poolGraceMs,
+  )
+  return {
+    backends,
+    certificates,
+    findings: summariseFindings([...resolved.findings, ...findings]),
+    status,
+    memory,
+    lookAgainMs,
+    fingerprint: digest(canonicalJson({ ...wishes(object), status, backends, certificates })),
+  }
+}
+
+/** What its owner asks for. */
+function wishes(object: BalancedObject) {
+  return { spec: object.spec, annotations: meaningfulAnnotations(object) }
 }

@@ -1,29 +1,39 @@
+import type { BackendOptions } from '../../domain/backends/backend-options.ts'
+import { resolveIngressBackends } from '../../domain/backends/resolve-backends.ts'
+import { resolveCertificates } from '../../domain/backends/resolve-certificates.ts'
+import { blockedClusters } from '../../domain/blocked-clusters.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { ownershipByClass } from '../../domain/ownership.ts'
+import { referencedSecrets } from '../../domain/referenced-secrets.ts'
+import { referencedServices } from '../../domain/referenced-services.ts'
+import { serviceLocations } from '../../domain/service-locations.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { LoadBalancer } from '../../provider/multicluster.ts'
+import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
+import type { ResolvedObject } from '../load-balancer/balanced-resource.ts'
 import type { BalancerCalls } from '../load-balancer/balancer-calls.ts'
 import type { BalancerDependencies } from '../load-balancer/balancer-pass.ts'
 import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.ts'
+import { gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
 import type { Reconciler } from '../reconciler.ts'
 
 export interface MultiClusterIngressSettings {
   /** Compared with `spec.controller` of the IngressClass. */
   controller: string
+  backends: BackendSettings
 }
 
 /**
- * Serves the MultiClusterIngresses of our class.
- *
- * Its place in the pass, once they are built: locations, blocked clusters, backends and certificates are gathered before
- * the provider is called, and join the fingerprint.
+ * Serves the MultiClusterIngresses of our class. Locations, blocked clusters, backends and certificates come from the
+ * same pass, before the provider is called: a cluster under TrafficControl is blocked at the very first reconcile.
  */
 export function createMultiClusterIngressReconciler(
   loadBalancer: LoadBalancer | undefined,
   settings: MultiClusterIngressSettings,
   dependencies: BalancerDependencies,
 ): Reconciler {
+  const options = backendOptions(settings.backends, loadBalancer?.supports)
   return createBalancerReconciler(
     {
       kind: 'MultiClusterIngress',
@@ -31,9 +41,30 @@ export function createMultiClusterIngressReconciler(
       async ownershipOf(ingress, reader, signal) {
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
+      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, reader, signal),
     },
     dependencies,
   )
+}
+
+async function resolveIngress(
+  ingress: MultiClusterIngress,
+  options: BackendOptions,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<ResolvedObject> {
+  const references = {
+    namespace: ingress.metadata.namespace ?? '',
+    services: referencedServices(ingress),
+    secrets: referencedSecrets(ingress),
+  }
+  const world = await gatherBackendWorld(references, reader, signal)
+  const locations = serviceLocations(ingress, world.bindings)
+  return {
+    backends: resolveIngressBackends(ingress, { ...world, options }),
+    ...resolveCertificates(ingress, world.secrets),
+    status: { serviceLocations: locations, trafficBlockClusters: blockedClusters(locations, world.clusters) },
+  }
 }
 
 /** The class that is named, or, when none is, all of them: one may be the default. */

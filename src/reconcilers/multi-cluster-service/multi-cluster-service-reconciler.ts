@@ -1,15 +1,23 @@
+import type { BackendOptions } from '../../domain/backends/backend-options.ts'
+import { resolveServiceBackends } from '../../domain/backends/resolve-backends.ts'
+import { deprecatedFields } from '../../domain/deprecated-fields.ts'
 import type { LabelSelector } from '../../domain/label-selector.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import { ownershipByType } from '../../domain/ownership.ts'
+import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { MCSLoadBalancer } from '../../provider/multicluster.ts'
+import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
+import type { ResolvedObject } from '../load-balancer/balanced-resource.ts'
 import type { BalancerCalls } from '../load-balancer/balancer-calls.ts'
 import type { BalancerDependencies } from '../load-balancer/balancer-pass.ts'
 import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.ts'
+import { gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
 import type { Reconciler } from '../reconciler.ts'
 
 export interface MultiClusterServiceSettings {
   /** Which MultiClusterServices of type LoadBalancer are ours; empty selects all. */
   selector: LabelSelector
+  backends: BackendSettings
 }
 
 /** Serves the MultiClusterServices of type LoadBalancer that the selector chooses. */
@@ -18,14 +26,33 @@ export function createMultiClusterServiceReconciler(
   settings: MultiClusterServiceSettings,
   dependencies: BalancerDependencies,
 ): Reconciler {
+  const options = backendOptions(settings.backends, loadBalancer?.supports)
   return createBalancerReconciler(
     {
       kind: 'MultiClusterService',
       calls: loadBalancer && serviceCalls(loadBalancer),
       ownershipOf: async (service) => ownershipByType(service, settings.selector),
+      resolve: (service, reader, signal) => resolveService(service, options, reader, signal),
     },
     dependencies,
   )
+}
+
+/** The Service of the same name; blocked clusters count here too, though the status has no field to say so. */
+async function resolveService(
+  service: MultiClusterService,
+  options: BackendOptions,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<ResolvedObject> {
+  const { namespace = '', name } = service.metadata
+  const world = await gatherBackendWorld({ namespace, services: [name], secrets: [] }, reader, signal)
+  return {
+    backends: resolveServiceBackends(service, { ...world, options }),
+    certificates: [],
+    findings: deprecatedFields(service),
+    status: {},
+  }
 }
 
 function serviceCalls(loadBalancer: MCSLoadBalancer): BalancerCalls<MultiClusterService> {
