@@ -81,7 +81,9 @@ function eventFor(
   { component, digest, now }: { component: string; digest: Digest; now: string },
 ): Event {
   const { name, namespace, uid, resourceVersion, generation } = metadata
-  const identity = digest(JSON.stringify([uid, generation, reason, message])).slice(0, 16)
+  // A success is news for each version of the object; a warning that still holds is not.
+  const version = type === 'Normal' ? generation : undefined
+  const identity = digest(JSON.stringify([uid, version, reason, message])).slice(0, 16)
   return {
     apiVersion: 'v1',
     kind: 'Event',
