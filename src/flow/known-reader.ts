@@ -9,30 +9,52 @@ export interface ReadObject {
   object: KubernetesObject | undefined
 }
 
+/** A whole list: what is not in it does not exist. */
+export interface ReadList {
+  kind: Kind
+  /** Absent for all namespaces, and for cluster-scoped kinds. */
+  namespace?: string
+  items: readonly KubernetesObject[]
+}
+
 export interface Known {
-  objects: readonly ReadObject[]
-  /** Whole kinds: what is not in them does not exist. */
-  kinds?: { [K in Kind]?: ObjectOfKind[K][] }
+  objects?: readonly ReadObject[]
+  lists?: readonly ReadList[]
 }
 
 /** Answers from what was read a moment ago in the same pass, and asks the server for the rest. */
-export function knownReader(reader: ClusterReader, { objects, kinds = {} }: Known): ClusterReader {
-  const known = new Map(objects.map((entry) => [formatKey(entry.key), entry]))
+export function knownReader(reader: ClusterReader, { objects = [], lists = [] }: Known): ClusterReader {
+  const known = new Map(objects.map((entry) => [formatKey(entry.key), entry.object]))
+  for (const { kind, items } of lists) {
+    for (const object of items) known.set(formatKey(keyOf(kind, object)), object)
+  }
+  const covering = (kind: Kind, namespace: string | undefined) =>
+    lists.find((list) => list.kind === kind && (list.namespace === undefined || list.namespace === namespace))
+
   return {
     async get<K extends Kind>(
       key: ObjectKey & { kind: K },
       options: CallOptions,
     ): Promise<ObjectOfKind[K] | undefined> {
-      const whole: ObjectOfKind[K][] | undefined = kinds[key.kind]
-      if (whole !== undefined) {
-        return whole.find((object) => formatKey(keyOf(key.kind, object)) === formatKey(key))
-      }
-      const entry = known.get(formatKey(key))
-      return entry === undefined ? reader.get(key, options) : (entry.object as ObjectOfKind[K] | undefined)
+      const name = formatKey(key)
+      if (known.has(name)) return known.get(name) as ObjectOfKind[K] | undefined
+      return covering(key.kind, key.namespace) === undefined ? reader.get(key, options) : undefined
     },
     async list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>> {
-      const whole: ObjectOfKind[K][] | undefined = kinds[kind]
-      return whole === undefined ? reader.list(kind, options) : { items: whole, resourceVersion: '' }
+      const whole = covering(kind, options.namespace)
+      const matches = labelMatcher(options.labelSelector)
+      if (whole === undefined || matches === undefined) return reader.list(kind, options)
+      const items = whole.items.filter(
+        (object) => matches(object) && (options.namespace ?? object.metadata.namespace) === object.metadata.namespace,
+      )
+      return { items: items as ObjectOfKind[K][], resourceVersion: '' }
     },
   }
+}
+
+/** Only the selectors that reconcilers use: none, or one equality. Any other is the server's to answer. */
+function labelMatcher(selector: string | undefined): ((object: KubernetesObject) => boolean) | undefined {
+  if (selector === undefined) return () => true
+  const [, key, value] = /^([\w./-]+)=([\w.-]*)$/.exec(selector) ?? []
+  return key === undefined ? undefined : ({ metadata }) => metadata.labels?.[key] === value
 }

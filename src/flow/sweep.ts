@@ -6,9 +6,10 @@ import type { Outcome } from '../domain/outcome.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isUnfinished } from '../domain/unfinished.ts'
-import type { ObjectList } from '../ports/cluster-store.ts'
+import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
 import type { Flow } from './flow.ts'
-import { type Known, knownReader } from './known-reader.ts'
+import { type Known, knownReader, type ReadList } from './known-reader.ts'
+import { listAll } from './list-all.ts'
 import { reconcileKey } from './reconcile-key.ts'
 import { formatSweepToken, parseSweepToken, type SweepPosition } from './sweep-token.ts'
 
@@ -39,16 +40,17 @@ export async function sweep(
   signal: AbortSignal,
 ): Promise<SweepReport> {
   const report = emptyReport(request.scope)
-  const classes = (await flow.reader.list('IngressClass', { signal })).items
+  const shared = await readShared(flow.reader, settings, signal)
   let position: SweepPosition | undefined = parseSweepToken(request.continue, SWEPT_KINDS.length)
   while (position !== undefined) {
     const kind: SweptKind = SWEPT_KINDS[position.kindIndex] ?? SWEPT_KINDS[0]
     const page: ObjectList<SweptObject> = await listPage(kind, position, flow, settings, signal)
+    const due = page.items.filter((object) => request.scope === 'all' || isUnfinished(object, flow.marks.finalizer))
+    const around = await readNamespaces(due, flow.reader, settings, signal)
     const known: Known = {
       objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
-      kinds: { IngressClass: classes },
+      lists: [...shared, ...around],
     }
-    const due = page.items.filter((object) => request.scope === 'all' || isUnfinished(object, flow.marks.finalizer))
     const keys = due.map((object) => keyOf(kind, object))
     const finished = await reconcileAll(keys, known, report, flow, settings, signal)
     if (!finished) return { ...report, continue: formatSweepToken(position) }
@@ -56,6 +58,41 @@ export async function sweep(
     position = nextPosition(position, page.continue)
   }
   return report
+}
+
+/** What every object may ask for, read once a sweep. */
+async function readShared(
+  reader: ClusterReader,
+  { pageSize: limit }: SweepSettings,
+  signal: AbortSignal,
+): Promise<ReadList[]> {
+  return Promise.all(
+    (['IngressClass', 'Cluster'] as const).map(async (kind) => ({
+      kind,
+      items: await listAll(kind, reader, { limit, signal }),
+    })),
+  )
+}
+
+// Below this a few single reads are cheaper than whole lists of a namespace.
+const WORTH_A_LIST = 3
+
+/** What several objects of one namespace send traffic to, in lists instead of one by one. */
+async function readNamespaces(
+  objects: readonly SweptObject[],
+  reader: ClusterReader,
+  { pageSize: limit }: SweepSettings,
+  signal: AbortSignal,
+): Promise<ReadList[]> {
+  const counts = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')
+  const lists: ReadList[] = []
+  for (const [namespace, own] of counts) {
+    if (own.length < WORTH_A_LIST) continue
+    for (const kind of ['Service', 'ResourceBinding', 'EndpointSlice'] as const) {
+      lists.push({ kind, namespace, items: await listAll(kind, reader, { namespace, limit, signal }) })
+    }
+  }
+  return lists
 }
 
 function emptyReport(scope: SweepScope): SweepReport {
