@@ -1,4 +1,4 @@
-import { deadline } from '../../flow/deadline.ts'
+import { deadline } from '../../reconcilers/deadline.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** Runs `work` with a signal that aborts after `ms`; the clock is released in every case. */

@@ -1,6 +1,6 @@
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
-import { deadline } from '../../flow/deadline.ts'
+import { deadline } from '../deadline.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Digest } from '../../ports/digest.ts'
