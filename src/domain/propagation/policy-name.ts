@@ -1,0 +1,17 @@
+/** Karmada ≤ v1.10 refuses longer names (CHANGELOG-1.11, #5029). */
+const LONGEST = 63
+const PREFIX = 'propagate-service-'
+const HASH_LENGTH = 10
+
+/** The Go manager's name of the policy of a Service, however long. */
+export function originalPolicyName(service: string): string {
+  return `${PREFIX}${service}`
+}
+
+/** The same where it fits, else shortened, with a hash of the whole so that two long names stay two. */
+export function policyName(service: string, digest: (text: string) => string): string {
+  const original = originalPolicyName(service)
+  if (original.length <= LONGEST) return original
+  const hash = digest(service).slice(0, HASH_LENGTH)
+  return `${original.slice(0, LONGEST - HASH_LENGTH - 1)}-${hash}`
+}
