@@ -12,9 +12,10 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MOST_BYTES) throw tooLarge(`limit is ${MOST_BYTES}`)
-    chunks.push(chunk)
+    // What is too much is read to its end all the same: left unread, it would be taken for the next request.
+    if (size <= MOST_BYTES) chunks.push(chunk)
   }
+  if (size > MOST_BYTES) throw tooLarge(`limit is ${MOST_BYTES}`)
   const body = Buffer.concat(chunks)
   const [mediaType = ''] = (request.headers['content-type'] ?? 'application/json').split(';')
   const type = mediaType.trim().toLowerCase()
