@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Agent, request } from 'undici'
 import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import { createReplayWorld, type ReplayWorld } from '../compose/replay-world.ts'
 import { type Answer, checkAnswer } from './check-answer.ts'
 import type { Command, Console } from './console.ts'
-import { type Fixture, readFixture } from './fixture.ts'
+import { type Fixture, FixtureInvalid, readFixture } from './fixture.ts'
+import { createFunctionClient, textHeaders } from './function-client.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Sends recorded requests and shows the answers and what followed. Exit code 1 when an answer is not the expected one. */
@@ -15,7 +14,7 @@ export const replayCommand: Command = async (args, console) => {
   const { files, url, ca } = parseReplayArgs(args)
   let faults = 0
   for (const file of files) {
-    const fixture = await readFixture(file)
+    const fixture = await readNamed(file)
     console.out(`${fixture.request.method} ${fixture.request.path}   ${fixture.description}`)
     const answer = url === undefined ? await replayHere(fixture, console) : await replayThere(fixture, url, ca, console)
     faults += showVerdict(fixture, answer, console)
@@ -28,9 +27,17 @@ function parseReplayArgs(args: string[]) {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   if (positionals.length === 0)
     throw new UsageError('replay: name at least one fixture, e.g. test/fixtures/admission/notify-create.json')
-  if (values.url !== undefined && !URL.canParse(values.url))
-    throw new UsageError(`replay: --url "${values.url}" is not a URL`)
-  return { files: positionals, url: values.url?.replace(/\/$/, ''), ca: values.ca }
+  return { files: positionals, url: values.url, ca: values.ca }
+}
+
+async function readNamed(file: string): Promise<Fixture> {
+  try {
+    return await readFixture(file)
+  } catch (error) {
+    if (error instanceof FixtureInvalid) throw new UsageError(error.message)
+    const code = error instanceof Error && 'code' in error ? error.code : error
+    throw new UsageError(`replay: ${file} cannot be read (${code})`)
+  }
 }
 
 /** In this process: after a review that allowed it, the change is stored as the API server would, and worked on. */
@@ -53,29 +60,19 @@ async function replayHere(fixture: Fixture, console: Console): Promise<Answer> {
 }
 
 async function replayThere(fixture: Fixture, url: string, ca: string | undefined, console: Console): Promise<Answer> {
-  const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca: readFileSync(ca, 'utf8') } })
-  const send = async (
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    body?: Buffer,
-  ): Promise<Answer> => {
-    const response = await request(`${url}${path}`, {
-      method: method as 'POST',
-      headers,
-      dispatcher,
-      ...(body && { body }),
-    })
-    return { status: response.statusCode, headers: textHeaders(response.headers), body: await response.body.text() }
+  const client = createFunctionClient({ url, ca })
+  const metrics = async () => counters((await client.send({ method: 'GET', path: '/metrics' })).body)
+  try {
+    const before = await metrics()
+    const { body, ...rest } = fixture.request
+    const answer = await client.send(rest.method === 'GET' ? rest : { ...rest, body })
+    showAnswer(answer, console)
+    await sleep(FOLLOWED_FOR_MS)
+    showCounters(before, await metrics(), console)
+    return answer
+  } finally {
+    await client.close()
   }
-  const before = counters((await send('GET', '/metrics', {})).body)
-  const { method, path, headers, body } = fixture.request
-  const answer = await send(method, path, headers, method === 'GET' ? undefined : body)
-  showAnswer(answer, console)
-  await sleep(FOLLOWED_FOR_MS)
-  showCounters(before, counters((await send('GET', '/metrics', {})).body), console)
-  await dispatcher.close()
-  return answer
 }
 
 const FOLLOWED_FOR_MS = 1_000
@@ -145,10 +142,4 @@ function showVerdict(fixture: Fixture, answer: Answer, { out }: Console): number
   if (faults.length === 0) out('  as expected')
   for (const fault of faults) out(`  NOT AS EXPECTED  ${fault}`)
   return faults.length
-}
-
-function textHeaders(headers: Record<string, unknown>): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, value === undefined ? undefined : String(value)]),
-  )
 }

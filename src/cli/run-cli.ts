@@ -1,4 +1,5 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
+import { CommandFailed } from './command-failed.ts'
 import type { Command, Console } from './console.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -62,11 +63,12 @@ function isUsage(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   if (isCatalogueError(error)) return `${error.code}: ${error.message}`
-  if (isUsage(error)) return String(error instanceof Error ? error.message : error)
+  if (isUsage(error) || error instanceof CommandFailed) return String(error instanceof Error ? error.message : error)
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 function processConsole(): Console {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
@@ -78,4 +80,9 @@ function processConsole(): Console {
       })
     },
   }
+}
+
+/** Who reads along (`| head`, a log collector) may go before us; the work, and the cleaning up, go on. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
