@@ -1,9 +1,10 @@
 import type { KubernetesObject } from '../domain/kubernetes-object.ts'
-import { formatKey, type ObjectKey } from '../domain/object-key.ts'
+import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import { isVisible, needsLook } from '../domain/visibility.ts'
 import type { Hint, WorkItem } from '../domain/work-item.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
 import type { ReadObject } from './known-reader.ts'
+import { listAll } from './list-all.ts'
 
 export interface Sighting {
   /** Whether there is anything to reconcile now. */
@@ -28,28 +29,41 @@ export async function lookForChanges(
   item: WorkItem,
   { reader, now, signal }: { reader: ClusterReader; now: number; signal: AbortSignal },
 ): Promise<Sighting> {
-  const objects = new Map<string, ReadObject>()
+  const read = await readHinted(item.hints.filter(needsLook), reader, signal)
   let worthwhile = item.hints.length === 0
   const waiting: Hint[] = []
   for (const hint of item.hints) {
-    if (!needsLook(hint) || isVisible(hint, await readOnce(hint.object, objects, reader, signal))) worthwhile = true
+    if (!needsLook(hint) || isVisible(hint, read.get(formatKey(hint.object))?.object)) worthwhile = true
     else if (hint.waitUntil === undefined) continue
     else if (hint.waitUntil <= now) worthwhile = true
     else waiting.push(hint)
   }
-  return { worthwhile, waiting, read: [...objects.values()] }
+  return { worthwhile, waiting, read: [...read.values()] }
 }
 
-async function readOnce(
-  key: ObjectKey,
-  objects: Map<string, ReadObject>,
+// Above this, one list of the namespace is cheaper than single reads: a rollout changes many slices of one Service.
+const LOOKED_UP_ONE_BY_ONE = 5
+
+/** Each object that a hint names, once. */
+async function readHinted(
+  hints: readonly Hint[],
   reader: ClusterReader,
   signal: AbortSignal,
-): Promise<KubernetesObject | undefined> {
-  const name = formatKey(key)
-  const known = objects.get(name)
-  if (known !== undefined) return known.object
-  const object = await reader.get(key, { signal })
-  objects.set(name, { key, object })
-  return object
+): Promise<Map<string, ReadObject>> {
+  const keys = new Map(hints.map(({ object }) => [formatKey(object), object]))
+  const groups = Map.groupBy(keys.values(), ({ kind, namespace }) => `${kind}/${namespace}`)
+  const reads = await Promise.all([...groups.values()].map((group) => readGroup(group, reader, signal)))
+  return new Map(reads.flat().map((entry) => [formatKey(entry.key), entry]))
+}
+
+async function readGroup(keys: ObjectKey[], reader: ClusterReader, signal: AbortSignal): Promise<ReadObject[]> {
+  const [first] = keys
+  if (first === undefined || keys.length <= LOOKED_UP_ONE_BY_ONE) {
+    return Promise.all(keys.map(async (key) => ({ key, object: await reader.get(key, { signal }) })))
+  }
+  const { kind, namespace } = first
+  const scope = namespace === '' ? {} : { namespace }
+  const items: KubernetesObject[] = await listAll(kind, reader, { ...scope, limit: 500, signal })
+  const found = new Map(items.map((object) => [formatKey(keyOf(kind, object)), object]))
+  return keys.map((key) => ({ key, object: found.get(formatKey(key)) }))
 }

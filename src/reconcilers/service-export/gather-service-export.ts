@@ -1,0 +1,72 @@
+import type { IngressClass } from '../../domain/ingress-class.ts'
+import type { LabelSelector } from '../../domain/label-selector.ts'
+import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
+import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
+import type { ObjectKey } from '../../domain/object-key.ts'
+import { ownershipByClass, ownershipByType } from '../../domain/ownership.ts'
+import { type ExportCandidate, exportClaim } from '../../domain/propagation/export-claim.ts'
+import { exportPolicyNames, type ServiceExportInput } from '../../domain/propagation/service-export-desired.ts'
+import { referencedServices } from '../../domain/referenced-services.ts'
+import { clustersOfLocations, locateServices } from '../../domain/service-locations.ts'
+import type { ClusterReader } from '../../ports/cluster-store.ts'
+import type { Digest } from '../../ports/digest.ts'
+
+export interface ExportSettings {
+  /** Compared with `spec.controller` of IngressClasses. */
+  controller: string
+  /** Which MultiClusterServices are ours. */
+  selector: LabelSelector
+  /** Ours. */
+  finalizer: string
+  digest: Digest
+}
+
+export interface ExportSnapshot extends ServiceExportInput {
+  /** Who is to be told of what stands in the way. */
+  owners: (MultiClusterIngress | MultiClusterService)[]
+}
+
+/** Everything that the export of one Service depends on. */
+export async function gatherServiceExport(
+  { namespace, name }: ObjectKey,
+  settings: ExportSettings,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<ExportSnapshot> {
+  const named = <K extends 'Service' | 'ServiceExport' | 'MultiClusterService'>(kind: K) =>
+    reader.get({ kind, namespace, name }, { signal })
+  const policyNames = exportPolicyNames(name, settings.digest)
+  const [service, serviceExport, balanced, binding, ingresses, ...policies] = await Promise.all([
+    named('Service'),
+    named('ServiceExport'),
+    named('MultiClusterService'),
+    reader.get({ kind: 'ResourceBinding', namespace, name: `${name}-service`.toLowerCase() }, { signal }),
+    reader.list('MultiClusterIngress', { namespace, signal }),
+    ...policyNames.map((policy) => reader.get({ kind: 'PropagationPolicy', namespace, name: policy }, { signal })),
+  ])
+  const referring = ingresses.items.filter((ingress) => referencedServices(ingress).includes(name))
+  const candidates = [
+    ...(await ingressCandidates(referring, settings, reader, signal)),
+    ...(balanced === undefined ? [] : [{ object: balanced, ownership: ownershipByType(balanced, settings.selector) }]),
+  ]
+  return {
+    service,
+    serviceExport,
+    policies: policies.filter((policy) => policy !== undefined),
+    claim: exportClaim({ namespace, name }, candidates, settings.finalizer),
+    clusters: clustersOfLocations(locateServices(namespace, [name], binding === undefined ? [] : [binding])),
+    digest: settings.digest,
+    owners: candidates.filter(({ ownership }) => ownership.kind === 'ours').map(({ object }) => object),
+  }
+}
+
+async function ingressCandidates(
+  ingresses: readonly MultiClusterIngress[],
+  { controller }: ExportSettings,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<ExportCandidate[]> {
+  if (ingresses.length === 0) return []
+  const classes: IngressClass[] = (await reader.list('IngressClass', { signal })).items
+  return ingresses.map((object) => ({ object, ownership: ownershipByClass(object, classes, controller) }))
+}
