@@ -2,6 +2,7 @@ import type { Cluster } from './cluster.ts'
 import type { EndpointSlice } from './endpoint-slice.ts'
 import type { Event } from './event.ts'
 import type { IngressClass } from './ingress-class.ts'
+import type { Lease } from './lease.ts'
 import type { MultiClusterIngress } from './multi-cluster-ingress.ts'
 import type { MultiClusterService } from './multi-cluster-service.ts'
 import type { ClusterPropagationPolicy, PropagationPolicy } from './propagation-policy.ts'
@@ -28,6 +29,7 @@ export interface ObjectOfKind {
   PropagationPolicy: PropagationPolicy
   ClusterPropagationPolicy: ClusterPropagationPolicy
   Event: Event
+  Lease: Lease
 }
 
 export type Kind = keyof ObjectOfKind
@@ -75,6 +77,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
     namespaced: false,
   },
   Event: { group: '', version: 'v1', plural: 'events', namespaced: true },
+  Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
 }
 
 /** `group/version`, or `version` alone in the core group: the `apiVersion` of objects of this kind. */

@@ -49,6 +49,10 @@ export function createLocalClusterStore(core: ControlPlaneCore, username: string
       const written = await call(options, key, write, patch.type === 'json')
       return typed<typeof key.kind>(written.object)
     },
+    async delete(key, options) {
+      const { preconditions } = options
+      await call(options, key, () => core.delete(targetOf(key), { user, preconditions }))
+    },
   }
 }
 

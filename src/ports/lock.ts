@@ -5,16 +5,20 @@ import type { CallOptions } from './cluster-store.ts'
 export interface Lock {
   /**
    * Undefined when somebody else holds it: the holder has been told to look once more when it is done, so the caller
-   * need not come back.
+   * need not come back. Throws when that could not be found out or told.
    */
   acquire(key: ObjectKey, options: CallOptions): Promise<HeldLock | undefined>
 }
 
 export interface HeldLock {
-  /** Greater than that of every earlier holder of this key. */
+  /** A decimal number greater than that of every earlier holder of this key. */
   fence: string
   /** Aborts when the lock is lost: stop before the next step. */
   lost: AbortSignal
+  /** A short text that is kept with the key from one holder to the next until it is removed. */
+  note(name: string): string | undefined
+  /** Stored when it resolves; `undefined` removes it. Throws when the lock is lost, or nobody can say. */
+  setNote(name: string, text: string | undefined): Promise<void>
   /** `again`: somebody asked in the meantime, so look once more. Safe to call after the lock was lost. */
   release(): Promise<{ again: boolean }>
 }

@@ -374,6 +374,29 @@ export function clusterStoreContract(t: Test, open: OpenStore): void {
     t.strictSame(await store.get(INGRESS, options), second)
   })
 
+  part('only what was read is deleted', async (t, { store, others }) => {
+    const first = await others.create(buildIngress())
+    const { uid = '', resourceVersion = '' } = first.metadata
+    const touched = await store.patch(INGRESS, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } }, options)
+    const current = { uid, resourceVersion: touched.metadata.resourceVersion ?? '' }
+    for (const preconditions of [
+      { uid, resourceVersion },
+      { ...current, uid: '00000000-0000-4000-8000-ffffffffffff' },
+    ]) {
+      const conflict = { code: 'Conflict', retry: 'after', object: INGRESS }
+      await t.rejects(store.delete(INGRESS, { ...options, preconditions }), conflict)
+    }
+    t.strictSame(await store.get(INGRESS, options), touched)
+
+    await store.delete(INGRESS, { ...options, preconditions: current })
+    t.equal(await store.get(INGRESS, options), undefined)
+    const gone = store.delete(INGRESS, { ...options, preconditions: current })
+    await t.rejects(gone, { code: 'NotFound', object: INGRESS })
+    const second = await others.create(buildIngress())
+    await t.rejects(store.delete(INGRESS, { ...options, preconditions: current }), { code: 'Conflict' })
+    t.strictSame(await store.get(INGRESS, options), second, 'what came after it is another object')
+  })
+
   part('a call that is given up is a timeout', async (t, { store, others, askWebhook }) => {
     await others.create(buildIngress())
     const over = { signal: AbortSignal.abort() }

@@ -60,6 +60,34 @@ export function lockContract(t: Test, open: OpenLock): void {
     t.same(await held.release(), { again: false })
   })
 
+  t.test('notes go from one holder to the next until they are removed', async (t) => {
+    const { one, other } = await open()
+    const first = await acquire(one)
+    t.equal(first.note('held-since'), undefined)
+    await first.setNote('held-since', '2026-03-01T08:00:00Z')
+    await first.setNote('pending', 'a "quoted" text')
+    t.equal(first.note('held-since'), '2026-03-01T08:00:00Z')
+    await other.acquire(KEY, options)
+    t.same(await first.release(), { again: true })
+
+    const second = await acquire(other)
+    t.equal(second.note('held-since'), '2026-03-01T08:00:00Z')
+    t.equal(second.note('pending'), 'a "quoted" text')
+    await second.setNote('held-since', undefined)
+    t.equal(second.note('held-since'), undefined)
+    t.same(await second.release(), { again: false }, 'the mark was forgotten, the notes were not')
+
+    const third = await acquire(one)
+    t.equal(third.note('held-since'), undefined)
+    await third.setNote('pending', 'another')
+    await third.setNote('pending', undefined)
+    t.ok(BigInt(third.fence) > BigInt(second.fence) && BigInt(second.fence) > BigInt(first.fence))
+    await third.release()
+    const neighbour = await other.acquire({ ...KEY, name: 'other' }, options)
+    t.equal(neighbour?.note('pending'), undefined, 'a key has its own')
+    await neighbour?.release()
+  })
+
   t.test('each holder has a greater fence than the one before', async (t) => {
     const { one, other } = await open()
     const fences: bigint[] = []

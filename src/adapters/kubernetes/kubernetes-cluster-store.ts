@@ -13,9 +13,11 @@ import type {
   Patch,
   PatchOptions,
 } from '../../ports/cluster-store.ts'
+import type { ServerClock } from '../../ports/server-clock.ts'
 import { type ApiAnswer, apiError, isObjectMissing } from './api-error.ts'
 import { type Credentials, createCredentialSource } from './credentials.ts'
 import { resourcePath } from './resource-path.ts'
+import { createServerTime } from './server-time.ts'
 
 export interface KubernetesClusterStoreOptions {
   /** For each request, on top of the caller's signal. */
@@ -27,8 +29,9 @@ export interface KubernetesClusterStoreOptions {
 export function createKubernetesClusterStore(
   config: KubeConfig,
   { timeoutMs, clock }: KubernetesClusterStoreOptions,
-): ClusterStore & { close(): Promise<void> } {
+): ClusterStore & ServerClock & { close(): Promise<void> } {
   const credentials = createCredentialSource(config, clock)
+  const serverTime = createServerTime(clock)
 
   async function send(call: ApiCall): Promise<ApiAnswer> {
     const used = await credentialsFor(call)
@@ -49,6 +52,7 @@ export function createKubernetesClusterStore(
 
   async function sendWith({ server, headers, dispatcher }: Credentials, call: ApiCall): Promise<ApiAnswer> {
     const { method, path, body, contentType, signal, object } = call
+    const sentAt = clock.now()
     try {
       const response = await request(`${server}${path}`, {
         method,
@@ -57,7 +61,8 @@ export function createKubernetesClusterStore(
         ...(dispatcher === undefined ? {} : { dispatcher }),
         signal: limited(signal),
       })
-      const retryAfter = response.headers['retry-after']
+      const { date, 'retry-after': retryAfter } = response.headers
+      serverTime.observe(date, sentAt)
       return {
         statusCode: response.statusCode,
         retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
@@ -98,7 +103,7 @@ export function createKubernetesClusterStore(
         method: 'POST',
         path: resourcePath(kind, { namespace }),
         body: object,
-        contentType: 'application/json',
+        contentType: JSON_TYPE,
         signal,
         object: { kind, namespace, name },
       })
@@ -113,12 +118,22 @@ export function createKubernetesClusterStore(
         object: key,
       }),
 
+    async delete(key, { signal, preconditions }) {
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
+      const path = resourcePath(key.kind, key)
+      const answer = await send({ method: 'DELETE', path, body, contentType: JSON_TYPE, signal, object: key })
+      if (answer.statusCode >= 300) throw apiError(answer, key, false)
+      // A proxy's page proves nothing gone.
+      if (!isRecord(answer.body)) throw unreadable(answer, key)
+    },
+
+    serverNow: serverTime.now,
     close: () => credentials.close(),
   }
 }
 
 interface ApiCall {
-  method: 'GET' | 'POST' | 'PATCH'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   body?: unknown
   contentType?: string
@@ -127,6 +142,7 @@ interface ApiCall {
   object: ObjectKey
 }
 
+const JSON_TYPE = 'application/json'
 const JSON_PATCH = 'application/json-patch+json'
 
 function patchContent(patch: Patch): { body: unknown; contentType: string } {

@@ -8,6 +8,7 @@ import type { Lock } from '../../ports/lock.ts'
  */
 export function createProcessLock(clock: Clock): Lock {
   const holders = new Map<string, { again: boolean }>()
+  const notes = new Map<string, Map<string, string>>()
   let fence = 0
   return {
     async acquire(key) {
@@ -23,6 +24,14 @@ export function createProcessLock(clock: Clock): Lock {
       return {
         fence: String(fence),
         lost: NEVER,
+        note: (title) => notes.get(name)?.get(title),
+        async setNote(title, text) {
+          const ofKey = notes.get(name) ?? new Map<string, string>()
+          if (text === undefined) ofKey.delete(title)
+          else ofKey.set(title, text)
+          if (ofKey.size === 0) notes.delete(name)
+          else notes.set(name, ofKey)
+        },
         async release() {
           if (holders.get(name) === mine) holders.delete(name)
           return { again: mine.again }

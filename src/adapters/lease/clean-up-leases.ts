@@ -1,0 +1,59 @@
+import { isCatalogueError } from '../../domain/catalogue-error.ts'
+import type { Lease } from '../../domain/lease.ts'
+import { hasNotes, holderOf, isMarked, keyOfLease, leaseSelector } from '../../domain/lease-record.ts'
+import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
+import type { CallOptions } from '../../ports/cluster-store.ts'
+import type { LeaseLockOptions } from './lease-lock.ts'
+import { leaseName } from './lease-name.ts'
+
+type CleanUpOptions = Pick<LeaseLockOptions, 'store' | 'serverClock' | 'digest' | 'namespace' | 'owner' | 'marginMs'>
+
+export interface LeaseCleanUp {
+  removed: number
+  /** Keys whose holder died: somebody should look, for it may have been asked to. */
+  abandoned: ObjectKey[]
+}
+
+/**
+ * Removes what is left of holders that died, and notes about objects that are gone. A Lease that is held is left alone;
+ * so are notes about objects that exist.
+ */
+export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions): Promise<LeaseCleanUp> {
+  const result: LeaseCleanUp = { removed: 0, abandoned: [] }
+  for await (const lease of ownLeases(options, call)) {
+    if (holderOf(lease, options.serverClock.serverNow(), options.marginMs) !== undefined) continue
+    const key = keyOfLease(lease)
+    if (key === undefined || lease.metadata.name !== leaseName(options.owner, key, options.digest)) continue
+    if (lease.spec?.holderIdentity || isMarked(lease)) result.abandoned.push(key)
+    if (hasNotes(lease) && (await options.store.get(key, call)) !== undefined) continue
+    if (await remove(lease, options, call)) result.removed += 1
+  }
+  return result
+}
+
+async function* ownLeases({ store, namespace, owner }: CleanUpOptions, call: CallOptions): AsyncGenerator<Lease> {
+  let token: string | undefined
+  do {
+    const page = await store.list('Lease', {
+      ...call,
+      namespace,
+      labelSelector: leaseSelector(owner),
+      limit: 500,
+      ...(token === undefined ? {} : { continue: token }),
+    })
+    yield* page.items
+    token = page.continue
+  } while (token !== undefined)
+}
+
+/** False when somebody took it meanwhile. */
+async function remove(lease: Lease, { store }: CleanUpOptions, call: CallOptions): Promise<boolean> {
+  const { uid = '', resourceVersion = '' } = lease.metadata
+  try {
+    await store.delete(keyOf('Lease', lease), { ...call, preconditions: { uid, resourceVersion } })
+    return true
+  } catch (error) {
+    if (isCatalogueError(error, 'Conflict') || isCatalogueError(error, 'NotFound')) return false
+    throw error
+  }
+}
