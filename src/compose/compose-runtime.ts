@@ -105,6 +105,7 @@ function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: Prome
     logger,
     clusterId: config.clusterId,
     finalizer: config.finalizer,
+    takeOver: config.takeOver,
     clock,
     pools: createProcessPoolMemories(),
     poolGraceMs: config.backends.graceMs,

@@ -32,6 +32,7 @@ export const CONFIG_SCHEMA = {
       properties: { name: text, options: { type: 'object', default: {} } },
     },
     finalizer: { type: 'string', pattern: QUALIFIED_NAME },
+    takeOver: { type: 'boolean', default: false },
     ingressClass: section({
       controller: text,
       names: { type: 'array', items: text, uniqueItems: true, default: [] },

@@ -9,6 +9,8 @@ export interface Config {
   provider: { name: string; options: Record<string, unknown> }
   /** Ours: `webhook-cloud-provider.dev/<provider>` unless set. */
   finalizer: string
+  /** Whether objects that the Go manager holds are taken over, once the provider knows their balancers. */
+  takeOver: boolean
   ingressClass: {
     /** Compared with `spec.controller` of IngressClasses. */
     controller: string

@@ -5,10 +5,12 @@ import type { KubernetesObject } from './kubernetes-object.ts'
 export const FINALIZER_PREFIX = 'webhook-cloud-provider.dev/'
 
 /** The Go manager has one name a kind for all providers (mci_controller.go:36, mcs_controller.go:31). */
-const GO_MANAGER_FINALIZERS: readonly string[] = [
-  'karmada.io/multi-cluster-ingress-controller',
-  'karmada.io/multi-cluster-service-controller',
-]
+const GO_MANAGER_FINALIZERS_BY_KIND = {
+  MultiClusterIngress: 'karmada.io/multi-cluster-ingress-controller',
+  MultiClusterService: 'karmada.io/multi-cluster-service-controller',
+} as const
+
+const GO_MANAGER_FINALIZERS: readonly string[] = Object.values(GO_MANAGER_FINALIZERS_BY_KIND)
 
 export function hasFinalizer(object: KubernetesObject, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false
@@ -19,6 +21,16 @@ export function otherProvidersFinalizer(object: KubernetesObject, ours: string):
   return object.metadata.finalizers?.find(
     (name) => name !== ours && (name.startsWith(FINALIZER_PREFIX) || GO_MANAGER_FINALIZERS.includes(name)),
   )
+}
+
+/** The Go manager's finalizer, as long as ours is not there yet. */
+export function goManagersFinalizer(object: KubernetesObject): string | undefined {
+  return object.metadata.finalizers?.find((name) => GO_MANAGER_FINALIZERS.includes(name))
+}
+
+/** The name that the Go manager would hold this object by. */
+export function goManagersFinalizerFor(kind: 'MultiClusterIngress' | 'MultiClusterService'): string {
+  return GO_MANAGER_FINALIZERS_BY_KIND[kind]
 }
 
 /** Adds our finalizer and touches no other: for a mutating review, where the object has no version to test. */
@@ -32,6 +44,14 @@ export function addFinalizer(object: KubernetesObject, finalizer: string): JsonP
 /** Adds our finalizer to exactly this version of the object; of two providers that claim it the first wins. */
 export function claimPatch(object: KubernetesObject, finalizer: string): JsonPatchOperation[] {
   return [...sameVersion(object), ...addFinalizer(object, finalizer)]
+}
+
+/** Puts one finalizer in the place of another in exactly this version of the object: at no moment is it without. */
+export function exchangePatch(object: KubernetesObject, from: string, to: string): JsonPatchOperation[] {
+  const index = object.metadata.finalizers?.indexOf(from) ?? -1
+  if (index < 0) return []
+  const path = `/metadata/finalizers/${index}`
+  return [...sameVersion(object), { op: 'test', path, value: from }, { op: 'replace', path, value: to }]
 }
 
 /** Removes our finalizer, and only ours, from exactly this version of the object. */

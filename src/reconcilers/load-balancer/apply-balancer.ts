@@ -1,6 +1,6 @@
 import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
-import { claimPatch, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
+import { claimPatch, exchangePatch, goManagersFinalizer, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import { sameLoadBalancerStatus } from '../../domain/load-balancer-status.ts'
@@ -11,7 +11,7 @@ import type { EventNote } from '../event-recorder.ts'
 import type { BalancedKind } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
-import type { BalancerDecision } from './decide-balancer.ts'
+import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
@@ -24,7 +24,7 @@ export function applyBalancer<K extends BalancedKind>(
   snapshot: Snapshot<K>,
   pass: BalancerPass<K>,
 ): Promise<Outcome> {
-  return decision.do === 'serve' ? serve(decision, snapshot, pass) : cleanUp(snapshot, pass)
+  return decision.do === 'serve' ? serve(decision, snapshot, pass) : cleanUp(decision, snapshot, pass)
 }
 
 /** Nothing is touched; the owner is told once. */
@@ -44,16 +44,19 @@ async function serve<K extends BalancedKind>(
   snapshot: Snapshot<K>,
   pass: BalancerPass<K>,
 ): Promise<Outcome> {
-  const object = decision.claim
-    ? await claimFinalizer(snapshot.object, pass)
-    : await readUnchanged(snapshot.object, pass)
+  const object =
+    decision.claim === 'none'
+      ? await readUnchanged(snapshot.object, pass)
+      : await claimFinalizer(decision.claim, snapshot.object, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
   const { status } = snapshot.inputs
   const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
   const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return removeOrphan(object, pass)
-  if (isBeingDeleted(current)) return cleanUp({ ...snapshot, object: current }, pass)
+  if (isBeingDeleted(current)) {
+    return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object: current }, pass)
+  }
   if (!hasFinalizer(current, pass.finalizer)) {
     throw moved(pass, 'our finalizer was taken away while the balancer was made')
   }
@@ -63,11 +66,14 @@ async function serve<K extends BalancedKind>(
 
 /** Invariant: no balancer is made for an object unless the API server answered with a copy that carries our finalizer. */
 async function claimFinalizer<K extends BalancedKind>(
+  claim: Claim,
   object: ObjectOfKind[K],
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
   const { store, key, signal, finalizer } = pass
-  const stored = await store.patch(key, { type: 'json', operations: claimPatch(object, finalizer) }, { signal })
+  const held = claim === 'takeOver' ? goManagersFinalizer(object) : undefined
+  const operations = held === undefined ? claimPatch(object, finalizer) : exchangePatch(object, held, finalizer)
+  const stored = await store.patch(key, { type: 'json', operations }, { signal })
   if (!hasFinalizer(stored, finalizer)) {
     throw new CatalogueError('ApiFailed', 'the API server took our finalizer and did not store it', { object: key })
   }
@@ -111,7 +117,11 @@ async function callBalancer<K extends BalancedKind>(
 }
 
 /** ensureDeleted → clear the status (when the object stays) → release. */
-async function cleanUp<K extends BalancedKind>(snapshot: Snapshot<K>, pass: BalancerPass<K>): Promise<Outcome> {
+async function cleanUp<K extends BalancedKind>(
+  { finalizer }: CleanUp,
+  snapshot: Snapshot<K>,
+  pass: BalancerPass<K>,
+): Promise<Outcome> {
   const { object } = snapshot
   const uid = object.metadata.uid ?? ''
   try {
@@ -121,7 +131,7 @@ async function cleanUp<K extends BalancedKind>(snapshot: Snapshot<K>, pass: Bala
     throw error
   }
   const cleared = isBeingDeleted(object) ? object : await clearStatus(snapshot, pass)
-  const operations = releasePatch(cleared, pass.finalizer)
+  const operations = releasePatch(cleared, finalizer)
   await pass.store.patch(pass.key, { type: 'json', operations }, { signal: pass.signal })
   await tellAll(object, [{ type: 'Normal', reason: 'DeletedLoadBalancer', message: 'Deleted load balancer' }], pass)
   return isBeingDeleted(object) ? { kind: 'gone' } : { kind: 'settled' }

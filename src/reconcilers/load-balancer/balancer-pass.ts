@@ -24,6 +24,8 @@ export interface BalancerDependencies {
   clusterId: string
   /** Ours. */
   finalizer: string
+  /** Whether objects that the Go manager holds are taken over. */
+  takeOver: boolean
   clock: Clock
   pools: PoolMemories
   /** How long a pool whose endpoints vanished keeps what it had. */

@@ -15,6 +15,8 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
   object: T
   /** Ours. */
   finalizer: string
+  /** Whether objects of the Go manager are taken over. */
+  takeOver: boolean
   ownership: Ownership
   /** Whether the provider serves this kind at all. */
   capable: boolean

@@ -1,4 +1,4 @@
-import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
+import { goManagersFinalizer, hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
@@ -9,8 +9,12 @@ export type BalancerDecision =
   | { do: 'hold'; reason: string }
   | { do: 'settled' }
   /** `none`: the balancer is as it should be, only the claim or the published status is not. */
-  | { do: 'serve'; claim: boolean; call: 'ensure' | 'update' | 'none' }
-  | { do: 'cleanUp' }
+  | { do: 'serve'; claim: Claim; call: 'ensure' | 'update' | 'none' }
+  /** `finalizer` is released at the end: ours, or the Go manager's that we take over. */
+  | { do: 'cleanUp'; finalizer: string }
+
+/** `none`: ours already. `takeOver`: the Go manager's finalizer is exchanged for ours. */
+export type Claim = 'none' | 'add' | 'takeOver'
 
 /**
  * The ownership table of DESIGN §7.
@@ -27,22 +31,37 @@ export type BalancerDecision =
  * A provider that does not serve this kind can neither serve nor prove anything absent: present holds, absent is nothing.
  */
 export function decideBalancer(snapshot: BalancerSnapshot): BalancerDecision {
-  const { object, finalizer, ownership, capable } = snapshot
-  const held = hasFinalizer(object, finalizer)
-  const otherwise = (reason: string): BalancerDecision => ({ do: held ? 'hold' : 'nothing', reason })
-  if (!capable) return otherwise(`the provider does not serve ${object.kind}`)
-  if (isBeingDeleted(object))
-    return held ? { do: 'cleanUp' } : { do: 'nothing', reason: 'being deleted, and not held by us' }
-  if (ownership.kind === 'another') return held ? { do: 'cleanUp' } : { do: 'nothing', reason: ownership.reason }
-  if (ownership.kind === 'unresolved') return otherwise(ownership.reason)
-  const other = otherProvidersFinalizer(object, finalizer)
-  if (!held && other !== undefined) return { do: 'nothing', reason: `another provider holds it by finalizer ${other}` }
-  return decideServing(snapshot, held)
+  const { object, ownership, capable } = snapshot
+  const holder = holdingFinalizer(snapshot)
+  const leave = (reason: string): BalancerDecision =>
+    holder === undefined ? { do: 'nothing', reason } : { do: 'cleanUp', finalizer: holder }
+  const stay = (reason: string): BalancerDecision => ({ do: holder === undefined ? 'nothing' : 'hold', reason })
+  if (!capable) return stay(`the provider does not serve ${object.kind}`)
+  if (isBeingDeleted(object)) return leave('being deleted, and not held by us')
+  if (ownership.kind === 'another') return leave(ownership.reason)
+  if (ownership.kind === 'unresolved') return stay(ownership.reason)
+  return decideServing(snapshot, holder)
 }
 
-function decideServing(snapshot: BalancerSnapshot, held: boolean): BalancerDecision {
+/** Ours, or in taking over the Go manager's: what marks an object that has to be cleaned up. */
+function holdingFinalizer({ object, finalizer, takeOver }: BalancerSnapshot): string | undefined {
+  if (hasFinalizer(object, finalizer)) return finalizer
+  return takeOver ? goManagersFinalizer(object) : undefined
+}
+
+function decideServing(snapshot: BalancerSnapshot, holder: string | undefined): BalancerDecision {
+  const { object, finalizer, record } = snapshot
+  const claim = holder === finalizer ? 'none' : holder === undefined ? 'add' : 'takeOver'
+  const other = otherProvidersFinalizer(object, finalizer)
+  if (claim === 'add' && other !== undefined) {
+    return { do: 'nothing', reason: `another provider holds it by finalizer ${other}` }
+  }
+  // Without its balancer in the provider's record a second one would be made.
+  if (claim === 'takeOver' && record === undefined) {
+    return { do: 'nothing', reason: `the provider does not know the balancer that ${holder} stands for` }
+  }
   const call = callFor(snapshot)
-  return held && call === 'none' && isPublished(snapshot) ? { do: 'settled' } : { do: 'serve', claim: !held, call }
+  return claim === 'none' && call === 'none' && isPublished(snapshot) ? { do: 'settled' } : { do: 'serve', claim, call }
 }
 
 /** A provider that keeps no fingerprint is called each time, as the Go manager does. */

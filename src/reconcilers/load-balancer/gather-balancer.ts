@@ -18,11 +18,11 @@ export async function gatherBalancer<K extends BalancedKind>(
   pass: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]> | undefined> {
-  const { key, resource, signal, finalizer } = pass
+  const { key, resource, signal, finalizer, takeOver } = pass
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
   const ownership = isBeingDeleted(object) ? NOT_ASKED : await resource.ownershipOf(object, reader, signal)
-  const seen = { object, finalizer, ownership, capable: resource.calls !== undefined }
+  const seen = { object, finalizer, takeOver, ownership, capable: resource.calls !== undefined }
   const uid = object.metadata.uid ?? ''
   const [record, resolved] = await Promise.all([
     isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
