@@ -4,14 +4,11 @@ import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Doors } from '../adapters/http/doors.ts'
 import { createMemoryWorkQueue, type MemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
 import { createProcessLock } from '../adapters/memory/process-lock.ts'
-import { createProcessPoolMemories } from '../adapters/memory/process-pool-memories.ts'
 import { QUEUE_METRICS } from '../adapters/memory/queue-metrics.ts'
 import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
-import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
-import { parseCidr } from '../domain/cidr.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
@@ -24,10 +21,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
-import { createEventRecorder } from '../reconcilers/event-recorder.ts'
-import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
-import { createMultiClusterIngressReconciler } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
-import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
+import { composeReconcilers } from './compose-reconcilers.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
 
@@ -95,42 +89,11 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
 }
 
 function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: PrometheusMetrics): Flow {
-  const { config, provider, store, clock, logger } = parts
-  const component = config.finalizer
-  const dependencies: BalancerDependencies = {
-    store,
-    lock: createProcessLock(clock),
-    digest: sha256,
-    recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger, component }),
-    logger,
-    clusterId: config.clusterId,
-    finalizer: config.finalizer,
-    takeOver: config.takeOver,
-    clock,
-    pools: createProcessPoolMemories(),
-    poolGraceMs: config.backends.graceMs,
-    providerDeadlineMs: config.work.providerDeadlineMs,
-  }
-  const backends = {
-    networks: config.backends.networks?.flatMap((network) => parseCidr(network) ?? []),
-    failOpen: config.backends.failOpen,
-  }
-  const { loadBalancer, mcsLoadBalancer } = provider
+  const { config, store, clock, logger } = parts
   return {
     reader: store,
     queue,
-    reconcilers: {
-      MultiClusterIngress: createMultiClusterIngressReconciler(
-        loadBalancer,
-        { ...config.ingressClass, backends },
-        dependencies,
-      ),
-      MultiClusterService: createMultiClusterServiceReconciler(
-        mcsLoadBalancer,
-        { ...config.multiClusterServices, backends },
-        dependencies,
-      ),
-    },
+    reconcilers: composeReconcilers(parts, createProcessLock(clock)),
     marks: { identity: config.identity, finalizer: config.finalizer },
     clock,
     logger,

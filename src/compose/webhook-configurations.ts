@@ -6,7 +6,7 @@ export interface WebhookRegistration {
   caPem: string | undefined
   /** Ours. */
   finalizer: string
-  /** The user name under which we write; undefined costs a review and a read for each finalizer that we release. */
+  /** The user name under which we write; undefined costs reviews and a read for each finalizer that we release. */
   identity?: string | undefined
 }
 
@@ -41,6 +41,8 @@ export function webhookConfigurations(registration: WebhookRegistration) {
           matchConditions: [
             { name: 'not-deleting', expression: NOT_DELETING },
             { name: 'not-claimed', expression: `!${holds('object', finalizer)}` },
+            // What we release while the object lives on is not to be claimed at once.
+            ...byAnother(identity).map((expression) => ({ name: 'by-another', expression })),
           ],
         },
       ],
@@ -105,8 +107,12 @@ function holds(object: string, finalizer: string): string {
 }
 
 function lostOurFinalizer(finalizer: string, identity: string | undefined): string {
-  const byAnother = identity === undefined ? [] : [`request.userInfo.username != ${text(identity)}`]
-  return `(${[holds('oldObject', finalizer), `!${holds('object', finalizer)}`, ...byAnother].join(' && ')})`
+  const lost = [holds('oldObject', finalizer), `!${holds('object', finalizer)}`]
+  return `(${[...lost, ...byAnother(identity)].join(' && ')})`
+}
+
+function byAnother(identity: string | undefined): string[] {
+  return identity === undefined ? [] : [`request.userInfo.username != ${text(identity)}`]
 }
 
 function text(value: string): string {

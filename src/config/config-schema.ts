@@ -66,6 +66,7 @@ export const CONFIG_SCHEMA = {
       failOpen: { type: 'boolean', default: false },
       graceMs: { type: 'integer', minimum: 0, maximum: 600_000, default: 15_000 },
     }),
+    propagation: section({ enabled: { type: 'boolean', default: true } }),
     identity: text,
     kubernetes: section({
       kubeconfig: text,

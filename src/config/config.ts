@@ -28,6 +28,8 @@ export interface Config {
     /** How long a pool whose endpoints vanished keeps what it had. */
     graceMs: number
   }
+  /** Whether ServiceExports and their policies are kept, so that endpoints come to the control plane. */
+  propagation: { enabled: boolean }
   /** The user name under which we write, as the API server sees it. */
   identity?: string
   kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }

@@ -153,7 +153,7 @@ function networkFaults(value: Record<string, unknown>): ConfigurationFault[] {
   return networks.flatMap((network: unknown, index) =>
     typeof network !== 'string' || parseCidr(network) !== undefined
       ? []
-      : [{ field: `backends.networks.${index}`, message: `"${network}" is not a network such as 10.0.0.0/8` }],
+      : [{ field: `backends.networks.${index}`, message: 'is not a network such as 10.0.0.0/8' }],
   )
 }
 

@@ -1,0 +1,70 @@
+import { createProcessPoolMemories } from '../adapters/memory/process-pool-memories.ts'
+import { sha256 } from '../adapters/system/sha256.ts'
+import type { Config } from '../config/config.ts'
+import { parseCidr } from '../domain/cidr.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterStore } from '../ports/cluster-store.ts'
+import type { Lock } from '../ports/lock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { MultiClusterProvider } from '../provider/multicluster.ts'
+import { createEventRecorder } from '../reconcilers/event-recorder.ts'
+import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
+import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
+import { createMultiClusterIngressReconciler } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
+import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
+import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
+import { createServiceExportCrdReconciler } from '../reconcilers/service-export-crd/service-export-crd-reconciler.ts'
+
+export interface ReconcilerParts {
+  config: Config
+  provider: MultiClusterProvider
+  store: ClusterStore
+  clock: Clock
+  logger: Logger
+}
+
+/** One reconciler a kind. */
+export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
+  const { config, provider, store } = parts
+  const { ingressClass, multiClusterServices, finalizer, takeOver } = config
+  const dependencies = balancerDependencies(parts, lock)
+  const { recorder } = dependencies
+  const backends = backendSettings(config)
+  const ingress = { ...ingressClass, backends }
+  const service = { ...multiClusterServices, backends }
+  const exports = { ...ingressClass, ...multiClusterServices, finalizer, digest: sha256 }
+  return {
+    MultiClusterIngress: createMultiClusterIngressReconciler(provider.loadBalancer, ingress, dependencies),
+    MultiClusterService: createMultiClusterServiceReconciler(provider.mcsLoadBalancer, service, dependencies),
+    ...(config.propagation.enabled && {
+      Service: createServiceExportReconciler(exports, { store, lock, recorder }),
+      ClusterPropagationPolicy: createServiceExportCrdReconciler({ takeOver }, { store, lock }),
+    }),
+  }
+}
+
+function balancerDependencies({ config, store, clock, logger }: ReconcilerParts, lock: Lock): BalancerDependencies {
+  const { clusterId, finalizer, takeOver } = config
+  return {
+    store,
+    lock,
+    digest: sha256,
+    recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger, component: finalizer }),
+    logger,
+    clusterId,
+    finalizer,
+    takeOver,
+    clock,
+    pools: createProcessPoolMemories(),
+    poolGraceMs: config.backends.graceMs,
+    providerDeadlineMs: config.work.providerDeadlineMs,
+  }
+}
+
+function backendSettings({ backends }: Config): BackendSettings {
+  return {
+    networks: backends.networks?.flatMap((network) => parseCidr(network) ?? []),
+    failOpen: backends.failOpen,
+  }
+}
