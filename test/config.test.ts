@@ -42,7 +42,9 @@ t.test('the smallest configuration, and what it leaves to us', async (t) => {
     server: { host: '0.0.0.0', port: 8443, pathPrefix: undefined, tls: undefined },
     queue: { kind: 'memory', concurrency: 8, capacity: 10_000 },
     lock: 'none',
-    work: { deadlineMs: 60_000 },
+    work: { deadlineMs: 60_000, providerDeadlineMs: 45_000 },
+    backends: { networks: undefined, failOpen: false, graceMs: 15_000 },
+    takeOver: false,
     sweep: { pageSize: 500, concurrency: 8, deadlineMs: 50_000 },
     shutdown: { drainMs: 25_000 },
     log: { level: 'info' },
@@ -68,7 +70,9 @@ t.test('settings are taken as they are written', async (t) => {
     kubernetes: { kubeconfig: '/etc/kubeconfig', context: 'karmada', timeoutMs: 5_000 },
     server: { host: '127.0.0.1', port: 0, pathPrefix: '/a/b', tls: { certFile: 'c', keyFile: 'k' } },
     queue: { kind: 'memory', concurrency: 1, capacity: 2 },
-    work: { deadlineMs: 1 },
+    work: { deadlineMs: 2, providerDeadlineMs: 1 },
+    backends: { networks: ['10.0.0.0/8', '2001:db8::/32'], failOpen: true, graceMs: 0 },
+    takeOver: true,
     sweep: { pageSize: 1, concurrency: 1, deadlineMs: 1 },
     shutdown: { drainMs: 1 },
     log: { level: 'debug' },
@@ -135,6 +139,15 @@ t.test('each fault names its field', async (t) => {
     { text: buildConfig({ queue: { concurrency: 0 } }), faults: [/^queue\.concurrency: must be >= 1$/] },
     { text: buildConfig({ log: { level: 'loud' } }), faults: [/^log\.level: must be one of: debug, info/] },
     { text: buildConfig({ kubernetes: { inCluster: 'yes' } }), faults: [/^kubernetes\.inCluster: must be boolean$/] },
+    {
+      text: buildConfig({ backends: { networks: ['10.0.0.0/8', '10.0.0.0/33', SECRET] } }),
+      faults: [/^backends\.networks\.1: is not a network such as/, /^backends\.networks\.2: is not a network/],
+    },
+    { text: buildConfig({ backends: { graceMs: -1 } }), faults: [/^backends\.graceMs: must be >= 0$/] },
+    {
+      text: buildConfig({ work: { deadlineMs: 45_000 } }),
+      faults: [/^work\.providerDeadlineMs: must be shorter than/],
+    },
     { text: buildConfig({ kubernetes: {} }), faults: [/^kubernetes: set kubernetes\.kubeconfig/] },
     {
       text: buildConfig({ kubernetes: { inCluster: true, kubeconfig: '/x' } }),
@@ -221,6 +234,7 @@ t.test('no fault repeats what the file holds', async (t) => {
     buildConfig({ queue: { kind: SECRET } }),
     buildConfig({ server: { port: SECRET, tls: SECRET } }),
     buildConfig({ log: SECRET }),
+    buildConfig({ backends: { networks: [SECRET] } }),
     SECRET,
   ]) {
     const faults = faultsOf(text, { PORT: SECRET })
