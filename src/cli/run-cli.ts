@@ -21,6 +21,10 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'sweep a running function to the end: --url URL [--scope all|pending] [--ca FILE]',
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
+  drain: {
+    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers]',
+    load: async () => (await import('./drain-command.ts')).drainCommand,
+  },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope all|pending]',
     load: async () => (await import('./watch-command.ts')).watchCommand,

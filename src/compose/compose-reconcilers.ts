@@ -22,6 +22,8 @@ export interface ReconcilerParts {
   store: ClusterStore
   clock: Clock
   logger: Logger
+  /** Let go of everything that we hold. */
+  disowned?: boolean
 }
 
 /** One reconciler a kind. */
@@ -44,7 +46,10 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
   }
 }
 
-function balancerDependencies({ config, store, clock, logger }: ReconcilerParts, lock: Lock): BalancerDependencies {
+function balancerDependencies(
+  { config, store, clock, logger, disowned = false }: ReconcilerParts,
+  lock: Lock,
+): BalancerDependencies {
   const { clusterId, finalizer, takeOver } = config
   return {
     store,
@@ -55,6 +60,7 @@ function balancerDependencies({ config, store, clock, logger }: ReconcilerParts,
     clusterId,
     finalizer,
     takeOver,
+    disowned,
     clock,
     pools: createProcessPoolMemories(),
     poolGraceMs: config.backends.graceMs,

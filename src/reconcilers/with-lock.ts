@@ -1,3 +1,4 @@
+import { type CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
 import type { ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { HeldLock, Lock } from '../ports/lock.ts'
@@ -23,9 +24,14 @@ async function releaseAfter(held: HeldLock, work: (held: HeldLock) => Promise<Ou
   try {
     outcome = await work(held)
   } catch (error) {
-    // The failure brings the key back, so nobody who asked in the meantime is forgotten.
-    await held.release()
+    const { again } = await held.release()
+    // Most failures bring the key back by themselves; one for good must not take along who asked in the meantime.
+    if (again && isCatalogueError(error) && error.retry === 'never') return { outcome: failed(error), again }
     throw error
   }
   return { outcome, ...(await held.release()) }
+}
+
+function failed(error: CatalogueError): Outcome {
+  return { kind: 'failed', error }
 }

@@ -26,6 +26,8 @@ export interface BalancerDependencies {
   finalizer: string
   /** Whether objects that the Go manager holds are taken over. */
   takeOver: boolean
+  /** Nothing is ours any more: what we hold is cleaned up and let go. */
+  disowned: boolean
   clock: Clock
   pools: PoolMemories
   /** How long a pool whose endpoints vanished keeps what it had. */

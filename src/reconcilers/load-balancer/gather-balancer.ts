@@ -21,7 +21,7 @@ export async function gatherBalancer<K extends BalancedKind>(
   const { key, resource, signal, finalizer, takeOver } = pass
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
-  const ownership = isBeingDeleted(object) ? NOT_ASKED : await resource.ownershipOf(object, reader, signal)
+  const ownership = await ownershipOf(object, pass, reader)
   const seen = { object, finalizer, takeOver, ownership, capable: resource.calls !== undefined }
   const uid = object.metadata.uid ?? ''
   const [record, resolved] = await Promise.all([
@@ -32,7 +32,14 @@ export async function gatherBalancer<K extends BalancedKind>(
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
-const NOT_ASKED: Ownership = { kind: 'unresolved', reason: 'being deleted' }
+async function ownershipOf<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  { resource, disowned, signal }: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<Ownership> {
+  if (isBeingDeleted(object)) return { kind: 'unresolved', reason: 'being deleted' }
+  return disowned ? { kind: 'another', reason: 'it is let go' } : resource.ownershipOf(object, reader, signal)
+}
 
 const NOTHING_RESOLVED: ResolvedObject = {
   backends: { backends: { services: [] }, findings: [], blocked: [] },
