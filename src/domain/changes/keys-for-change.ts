@@ -31,8 +31,11 @@ interface Change<T extends KubernetesObject = KubernetesObject> {
 }
 
 interface Row<T extends KubernetesObject> {
-  /** Asked of updates of which both states are known; everything else is relevant. */
-  changed(before: T, after: T): boolean
+  /**
+   * Asked of updates of which both states are known; everything else is relevant. Absent for what we balance: there
+   * our finalizer matters too.
+   */
+  changed?(before: T, after: T): boolean
   find(change: Change<T>): Lookup[]
   /** Our own writes of these are not worth a look. */
   written?: true
@@ -141,7 +144,6 @@ const ROWS: { readonly [K in Kind]?: Row<ObjectOfKind[K]> } = {
     written: true,
   },
   MultiClusterIngress: {
-    changed: () => true,
     find: ({ namespace, name, before, after }) => [
       itself('MultiClusterIngress', namespace, name),
       ...distinct([before, after].flatMap((state) => (state === undefined ? [] : referencedServices(state)))).map(
@@ -150,7 +152,6 @@ const ROWS: { readonly [K in Kind]?: Row<ObjectOfKind[K]> } = {
     ],
   },
   MultiClusterService: {
-    changed: () => true,
     find: ({ namespace, name }) => [itself('MultiClusterService', namespace, name), exportOf(namespace, name)],
   },
 }
@@ -185,7 +186,7 @@ function isRelevant(
   marks: OurMarks,
 ): boolean {
   if (byUs && row.written === true) return false
-  if (row === ROWS.MultiClusterIngress || row === ROWS.MultiClusterService) return isRelevantChange(event, marks)
+  if (row.changed === undefined) return isRelevantChange(event, marks)
   return operation !== 'UPDATE' || before === undefined || after === undefined || row.changed(before, after)
 }
 
