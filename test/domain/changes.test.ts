@@ -76,7 +76,7 @@ const with_ = <T extends KubernetesObject>(object: T, metadata: Partial<ObjectMe
 })
 
 const OF_WEB = ['ingresses of service shop/web', 'mcs shop/web']
-const OF_WEB_AND_EXPORT = [...OF_WEB, 'Service/shop/web']
+const OF_WEB_AND_EXPORT = [...OF_WEB, 'ServiceExport/shop/web']
 const CRD_POLICY = 'ClusterPropagationPolicy//serviceexportpropagation-policy'
 
 t.test('what a change concerns', async (t) => {
@@ -254,11 +254,11 @@ t.test('what a change concerns', async (t) => {
     ['IngressClass by name alone', named('IngressClass', 'multicloud', ''), ['ingresses of class multicloud or none']],
 
     ['export created', eventOf('ServiceExport', undefined, exported), []],
-    ['export deleted', eventOf('ServiceExport', exported, undefined), ['Service/shop/web']],
+    ['export deleted', eventOf('ServiceExport', exported, undefined), ['ServiceExport/shop/web']],
     [
       'export disowned',
       eventOf('ServiceExport', exported, with_(exported, { ownerReferences: [] })),
-      ['Service/shop/web'],
+      ['ServiceExport/shop/web'],
     ],
     ['export: status', eventOf('ServiceExport', exported, with_(exported, {}, { status: {} })), []],
     ['export deleted by us', eventOf('ServiceExport', exported, undefined, { username: 'us' }), []],
@@ -267,19 +267,19 @@ t.test('what a change concerns', async (t) => {
     [
       'policy changed',
       eventOf('PropagationPolicy', policy, { ...policy, spec: { priority: 1 } }),
-      ['Service/shop/web'],
+      ['ServiceExport/shop/web'],
     ],
     [
       'policy disowned',
       eventOf('PropagationPolicy', policy, with_(policy, { ownerReferences: [] })),
-      ['Service/shop/web'],
+      ['ServiceExport/shop/web'],
     ],
     ['policy: label', eventOf('PropagationPolicy', policy, with_(policy, { labels: { a: '1' } })), []],
     ['a user’s policy', eventOf('PropagationPolicy', with_(policy, { ownerReferences: [] }), undefined), []],
     [
       'policy by name alone',
       named('PropagationPolicy', 'propagate-service-web', 'shop', 'DELETE'),
-      ['Service/shop/web'],
+      ['ServiceExport/shop/web'],
     ],
     ['another policy by name alone', named('PropagationPolicy', 'mine', 'shop', 'DELETE'), []],
 
@@ -300,19 +300,19 @@ t.test('what a change concerns', async (t) => {
     [
       'ingress created',
       eventOf('MultiClusterIngress', undefined, ingress),
-      ['MultiClusterIngress/shop/storefront', 'Service/shop/web'],
+      ['MultiClusterIngress/shop/storefront', 'ServiceExport/shop/web'],
     ],
     [
       'ingress to another Service',
       eventOf('MultiClusterIngress', ingress, { ...ingress, spec: { defaultBackend: { service: { name: 'api' } } } }),
-      ['MultiClusterIngress/shop/storefront', 'Service/shop/web', 'Service/shop/api'],
+      ['MultiClusterIngress/shop/storefront', 'ServiceExport/shop/web', 'ServiceExport/shop/api'],
     ],
     ['ingress: status', eventOf('MultiClusterIngress', ingress, { ...ingress, status: {} }), []],
     ['ingress by name alone', named('MultiClusterIngress', 'storefront'), ['MultiClusterIngress/shop/storefront']],
     [
       'MultiClusterService deleted',
       eventOf('MultiClusterService', balanced, undefined),
-      ['MultiClusterService/shop/game', 'Service/shop/game'],
+      ['MultiClusterService/shop/game', 'ServiceExport/shop/game'],
     ],
     ['no name yet', eventOf('MultiClusterIngress', undefined, ingress, { name: '' }), []],
     ['a kind that concerns nobody', named('Work', 'x'), []],
@@ -337,7 +337,7 @@ t.test('what a change concerns', async (t) => {
   t.equal(lookupsForChange(eventOf('Remedy', drain(), drain()), MARKS).againMs, undefined)
   t.strictSame(
     found(eventOf('ServiceExport', exported, undefined), { identity: undefined, finalizer: FINALIZER } as never),
-    ['Service/shop/web'],
+    ['ServiceExport/shop/web'],
   )
 
   const identities = new Set<string>()
@@ -386,7 +386,7 @@ t.test('which objects a lookup finds', async (t) => {
   const ingress = (...names: string[]) => names.map((name) => `MultiClusterIngress/shop/${name}`)
   const service = (...names: string[]) => names.map((name) => `MultiClusterService/shop/${name}`)
   const rows: [Lookup, string[], string[], Listed?][] = [
-    [{ find: 'key', key: { kind: 'Service', namespace: 'shop', name: 'x' } }, ['Service/shop/x'], []],
+    [{ find: 'key', key: { kind: 'Service', namespace: 'shop', name: 'x' } }, ['ServiceExport/shop/x'], []],
     [{ find: 'ingressesOfService', namespace: 'shop', service: 'web' }, ingress('web'), ['MultiClusterIngress']],
     [{ find: 'serviceOfName', namespace: 'shop', name: 'web' }, service('web'), ['MultiClusterService']],
     [{ find: 'serviceOfName', namespace: 'other', name: 'web' }, [], ['MultiClusterService']],
