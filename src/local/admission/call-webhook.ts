@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AdmissionReview } from './admission-review.ts'
+import { mediaTypeFault } from './media-type-fault.ts'
 import type { Webhook } from './webhook.ts'
 
 export interface WebhookAnswer {
@@ -37,6 +38,8 @@ export async function askWebhook(
   for (let retries = 0; ; retries++) {
     const answer = await within(clock, end - clock.now(), timedOut, () => call(url))
     if (answer.status >= 200 && answer.status <= 206) {
+      const unreadable = mediaTypeFault(answer.headers['content-type'] ?? '')
+      if (unreadable !== undefined) throw new Error(`failed to call webhook: ${unreadable}`)
       if (answer.body === '') throw new Error(`failed to call webhook: ${emptyAnswer(answer)}`)
       return answer.body
     }

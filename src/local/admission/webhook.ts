@@ -49,10 +49,19 @@ function webhookOf(webhook: JsonRecord): Webhook {
 }
 
 function urlOf(clientConfig: JsonRecord): string {
-  if (typeof clientConfig['url'] === 'string') return clientConfig['url']
+  if (typeof clientConfig['url'] === 'string') return cleanUrl(clientConfig['url'])
   const { name, namespace, port, path } = asRecord(clientConfig['service'])
   const suffix = asString(path).replace(/^\/?/, '/')
-  return `https://${asString(name)}.${asString(namespace)}.svc:${typeof port === 'number' ? port : 443}${suffix}`
+  return cleanUrl(
+    `https://${asString(name)}.${asString(namespace)}.svc:${typeof port === 'number' ? port : 443}${suffix}`,
+  )
+}
+
+/** The API server joins the path anew: no slash at its end, none twice. */
+function cleanUrl(text: string): string {
+  if (!URL.canParse(text)) return text
+  const { origin, pathname } = new URL(text)
+  return `${origin}${pathname.replace(/\/+/g, '/').replace(/(?<=.)\/$/, '')}`
 }
 
 function ruleOf(rule: JsonRecord): WebhookRule {

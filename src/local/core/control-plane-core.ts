@@ -15,7 +15,7 @@ import { createObjectStore } from './object-store.ts'
 import { type PatchRequest, patchObject } from './patch-object.ts'
 import { preloadObjects } from './preload-objects.ts'
 import { resolveTarget, type Verb } from './resolve-target.ts'
-import { createResourceRegistry } from './resource-registry.ts'
+import { createResourceRegistry, type ServedResource } from './resource-registry.ts'
 import { inVersion, type ResourceType } from './resource-type.ts'
 import { serveCustomResources } from './serve-custom-resources.ts'
 import { notFound, StatusError } from './status-error.ts'
@@ -52,6 +52,8 @@ export interface ControlPlaneCore {
   /** Puts objects in as they are, status and deletionTimestamp included, without admission. */
   preload(objects: Iterable<ApiObject>): void
   resources(): ResourceType[]
+  /** What a path leads to; throws the 404 of a path nobody serves. */
+  resource(target: RequestTarget): ServedResource
   resourceVersion(): string
   /** Forgets the history: continue tokens and watches of older resourceVersions end with 410. */
   compact(): void
@@ -106,6 +108,7 @@ export function createControlPlaneCore(options: ControlPlaneCoreOptions): Contro
     },
     preload: (objects) => preloadObjects(environment, objects),
     resources: () => registry.all(),
+    resource: ({ group, version, plural }) => registry.find(group, version, plural),
     resourceVersion: () => String(store.revision()),
     compact: () => store.compact(),
     idle: () => background.idle(),

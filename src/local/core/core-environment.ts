@@ -49,6 +49,8 @@ export interface WriteOptions {
   dryRun?: boolean
   fieldManager?: string
   fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
+  /** What the client gives the request, never more than the server does. */
+  timeoutMs?: number
 }
 
 export interface Written {
@@ -58,7 +60,12 @@ export interface Written {
 }
 
 /** The API server gives a request 34 s in all (protocols §1.6). */
-export const REQUEST_LIMIT_MS = 34_000
+const REQUEST_LIMIT_MS = 34_000
+
+/** When a request that begins now must be done. */
+export function deadlineOf(clock: Clock, { timeoutMs = REQUEST_LIMIT_MS }: { timeoutMs?: number }): number {
+  return clock.now() + Math.min(timeoutMs, REQUEST_LIMIT_MS)
+}
 
 /** RFC 3339 in whole seconds, as metadata has it. */
 export function timestampOf(milliseconds: number): string {

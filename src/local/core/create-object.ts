@@ -1,9 +1,10 @@
 import type { AdmissionAttributes } from './admission-chain.ts'
 import type { ApiObject } from './api-object.ts'
 import { storageKey, withMetadata } from './api-object.ts'
+import { collectWarnings } from './collect-warnings.ts'
 import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
-import { REQUEST_LIMIT_MS, timestampOf } from './core-environment.ts'
-import { decodeObject } from './decode-object.ts'
+import { deadlineOf, timestampOf } from './core-environment.ts'
+import { decodeObject, withoutUnknownFields } from './decode-object.ts'
 import type { JsonRecord } from './json.ts'
 import { requireNamespace } from './require-namespace.ts'
 import { inVersion, storageVersionOf } from './resource-type.ts'
@@ -13,22 +14,35 @@ import { validateObject } from './validate-object.ts'
 const NAME_ATTEMPTS = 8
 const LONGEST_GENERATED_BASE = 58
 
+export interface CreateOptions extends WriteOptions {
+  /** An apply that creates may name a resourceVersion; a POST is refused for it, at the very end. */
+  isApply?: boolean
+}
+
 /** The stages of protocols §1.8: decode → mutating → name, uid, generation → validation → validating → store. */
-export async function createObject(
+export function createObject(
   environment: CoreEnvironment,
   target: ResolvedTarget,
   input: unknown,
-  options: WriteOptions,
+  options: CreateOptions,
 ): Promise<Written> {
-  const warnings: string[] = []
-  const warn = (text: string) => warnings.push(text)
-  const decode = (object: unknown) => withNamespace(decodeObject(object, target, 'Ignore', warn), target)
+  return collectWarnings((warn) => create(environment, target, input, options, warn))
+}
+
+async function create(
+  environment: CoreEnvironment,
+  target: ResolvedTarget,
+  input: unknown,
+  options: CreateOptions,
+  warn: (text: string) => void,
+): Promise<Omit<Written, 'warnings'>> {
+  let isPatched = false
   const sent = decodeObject(input, target, options.fieldValidation ?? 'Warn', warn)
   checkPlace(sent, target)
   const wiped = wipeSystemFields(withNamespace(sent, target))
   requireNamespace(environment, target, wiped)
 
-  if (target.type.answer !== undefined) return { object: target.type.answer(wiped), created: true, warnings }
+  if (target.type.answer !== undefined) return { object: target.type.answer(wiped), created: true }
 
   const attributes: AdmissionAttributes & { object: ApiObject } = {
     operation: 'CREATE',
@@ -41,9 +55,12 @@ export async function createObject(
     options: createOptions(options),
     user: options.user,
     dryRun: options.dryRun === true,
-    deadline: environment.clock.now() + REQUEST_LIMIT_MS,
+    deadline: deadlineOf(environment.clock, options),
     warn,
-    decode,
+    decode: (object) => {
+      isPatched = true
+      return withNamespace(decodeObject(object, target, 'Keep', warn), target)
+    },
   }
   const mutated = await environment.admission.mutate(attributes)
 
@@ -51,10 +68,12 @@ export async function createObject(
     const complete = completeObject(environment, target, mutated)
     validateObject(complete, undefined, target, warn)
     await environment.admission.validate({ ...attributes, object: complete, name: complete.metadata.name })
+    if (options.dryRun !== true && options.isApply !== true) refuseResourceVersion(complete)
     const taken = environment.store.get(target.collection, keyOf(target, complete))
     if (taken === undefined) {
-      const stored = options.dryRun === true ? complete : store(environment, target, complete)
-      return { object: inVersion(stored, target.type, target.version.name), created: true, warnings }
+      const pruned = isPatched ? withoutUnknownFields(complete, target) : complete
+      const stored = options.dryRun === true ? pruned : store(environment, target, pruned)
+      return { object: inVersion(stored, target.type, target.version.name), created: true }
     }
     // protocols §1.8: a name made from generateName is tried again, with a new uid and new validation.
     const wasGenerated = mutated.metadata.name === undefined
@@ -113,9 +132,6 @@ function wipeSystemFields(object: ApiObject): ApiObject {
 
 function completeObject(environment: CoreEnvironment, target: ResolvedTarget, object: ApiObject): ApiObject {
   const { type, version } = target
-  if (object.metadata.resourceVersion !== undefined) {
-    throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
-  }
   const { name, generateName } = object.metadata
   const complete = withMetadata(object, {
     name: name ?? (generateName === undefined ? undefined : generatedName(generateName, environment)),
@@ -125,6 +141,12 @@ function completeObject(environment: CoreEnvironment, target: ResolvedTarget, ob
   })
   if (version.hasStatus && !type.statusOnCreate) delete complete['status']
   return type.prepare?.(complete, undefined, environment.allocate) ?? complete
+}
+
+/** What the storage says, when everybody else has agreed. */
+function refuseResourceVersion({ metadata: { resourceVersion = '0' } }: ApiObject): void {
+  if (!/^\d+$/.test(resourceVersion) || Number(resourceVersion) === 0) return
+  throw new StatusError(500, '', 'resourceVersion should not be set on objects to be created')
 }
 
 function generatedName(base: string, { nameSuffix }: CoreEnvironment): string {

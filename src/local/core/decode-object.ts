@@ -7,23 +7,33 @@ import { normalizeMetadata } from './normalize-metadata.ts'
 import { apiVersionOfType } from './resource-type.ts'
 import { badRequest, invalid } from './status-error.ts'
 
+/** What becomes of fields the schema does not know. */
+type UnknownFields = NonNullable<WriteOptions['fieldValidation']> | 'Keep'
+
 /**
  * What was sent, as an object of this resource: the right kind, no unknown fields, defaults filled in.
- * Unknown fields are refused (`Strict`), told (`Warn`) or dropped silently (`Ignore`).
+ * Unknown fields are refused (`Strict`), told (`Warn`) or dropped silently (`Ignore`). After a webhook's patch custom
+ * objects `Keep` them until they are stored; built-in kinds have no place for them.
  */
 export function decodeObject(
   input: unknown,
   target: ResolvedTarget,
-  validation: NonNullable<WriteOptions['fieldValidation']>,
+  validation: UnknownFields,
   warn: (text: string) => void,
 ): ApiObject {
   const { type, version } = target
   if (!isRecord(input)) throw badRequest(`the body is not a JSON object of kind ${type.kind}`)
   const unknown: string[] = []
   const typed = withTypeMeta(input, target)
-  const pruned = pruneObject(normalizeMetadata(typed, unknown), version.schema, unknown)
+  const keepsUnknown = validation === 'Keep' && type.custom
+  const pruned = pruneObject(normalizeMetadata(typed, unknown), version.schema, unknown, keepsUnknown)
   reportUnknown(unknown, target, validation, warn)
   return version.hasDefaults ? defaultObject(pruned, version.schema) : pruned
+}
+
+/** An object as it is stored, whatever a webhook has put into it. */
+export function withoutUnknownFields(object: ApiObject, { version }: ResolvedTarget): ApiObject {
+  return pruneObject(object, version.schema, [])
 }
 
 function withTypeMeta(input: Record<string, unknown>, { type, version }: ResolvedTarget): ApiObject {
@@ -61,10 +71,10 @@ function excerpt(input: unknown): string {
 function reportUnknown(
   unknown: string[],
   { type, version }: ResolvedTarget,
-  validation: NonNullable<WriteOptions['fieldValidation']>,
+  validation: UnknownFields,
   warn: (text: string) => void,
 ): void {
-  if (unknown.length === 0 || validation === 'Ignore') return
+  if (unknown.length === 0 || validation === 'Ignore' || validation === 'Keep') return
   const texts = unknown.map((path) => `unknown field "${path}"`)
   if (validation === 'Warn') {
     for (const text of texts) warn(text)

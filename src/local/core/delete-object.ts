@@ -1,10 +1,12 @@
 import type { AdmissionAttributes, UserInfo } from './admission-chain.ts'
 import type { ApiObject } from './api-object.ts'
 import { storageKey, withMetadata } from './api-object.ts'
+import { collectWarnings } from './collect-warnings.ts'
 import type { CoreEnvironment, ResolvedTarget } from './core-environment.ts'
-import { REQUEST_LIMIT_MS, timestampOf } from './core-environment.ts'
+import { deadlineOf, timestampOf } from './core-environment.ts'
 import { admissionNamespace } from './create-object.ts'
 import { asArray, asRecord } from './json.ts'
+import { refuseImmortal } from './require-namespace.ts'
 import { inVersion } from './resource-type.ts'
 import type { Status } from './status-error.ts'
 import { conflict, notFound } from './status-error.ts'
@@ -17,6 +19,8 @@ export interface DeleteOptions {
   gracePeriodSeconds?: number
   /** A deletecollection does not name the object in the review (protocols §1.8). */
   unnamed?: boolean
+  /** What the client gives the request, never more than the server does. */
+  timeoutMs?: number
 }
 
 export interface Deleted {
@@ -33,23 +37,32 @@ const ORPHAN = 'orphan'
  * Admission first, then: no finalizers → gone; finalizers → `deletionTimestamp`, and whoever removes the last finalizer
  * lets it go. A second DELETE of an object that is waiting asks admission again and changes nothing.
  */
-export async function deleteObject(
+export function deleteObject(
   environment: CoreEnvironment,
   target: ResolvedTarget,
   options: DeleteOptions,
 ): Promise<Deleted> {
+  return collectWarnings((warn) => remove(environment, target, options, warn))
+}
+
+async function remove(
+  environment: CoreEnvironment,
+  target: ResolvedTarget,
+  options: DeleteOptions,
+  warn: (text: string) => void,
+): Promise<Omit<Deleted, 'warnings'>> {
   const { store, admission } = environment
   const { type, version, collection } = target
   const key = storageKey(target.namespace, target.name)
-  const deadline = environment.clock.now() + REQUEST_LIMIT_MS
+  const deadline = deadlineOf(environment.clock, options)
 
   for (;;) {
     const existing = store.get(collection, key)
     if (existing === undefined) throw notFound(type, target.name)
     checkPreconditions(existing, target, options)
-    const warnings: string[] = []
+    refuseImmortal(target)
     const current = inVersion(existing, type, version.name)
-    const attributes = attributesOf(target, current, options, deadline, (text) => warnings.push(text))
+    const attributes = attributesOf(target, current, options, deadline, warn)
     await admission.mutateDeletion(attributes)
     await admission.validate(attributes)
     if (store.get(collection, key) !== existing) continue
@@ -58,7 +71,7 @@ export async function deleteObject(
     const isNoop = pending === existing
     if (options.dryRun !== true && !isNoop) commit(environment, collection, pending ?? existing, pending === undefined)
     const shown = inVersion(pending ?? existing, type, version.name)
-    return { answer: pending !== undefined || type.returnsDeleted ? shown : success(target, existing), warnings }
+    return { answer: pending !== undefined || type.returnsDeleted ? shown : success(target, existing) }
   }
 }
 
@@ -97,9 +110,12 @@ function markNamespace(object: ApiObject): ApiObject {
 }
 
 function finalizersFor(object: ApiObject, { propagationPolicy }: DeleteOptions): string[] {
-  const present = (object.metadata.finalizers ?? []).filter((name) => name !== FOREGROUND && name !== ORPHAN)
-  if (object.metadata.deletionTimestamp !== undefined) return object.metadata.finalizers ?? []
-  if (object.kind === 'CustomResourceDefinition') return [...new Set([...present, CRD_CLEANUP])]
+  const before = object.metadata.finalizers ?? []
+  if (object.metadata.deletionTimestamp !== undefined) return before
+  if (object.kind === 'CustomResourceDefinition') return [...new Set([...before, CRD_CLEANUP])]
+  // Without a policy the object's own finalizers say how it is deleted.
+  if (propagationPolicy === undefined) return before
+  const present = before.filter((name) => name !== FOREGROUND && name !== ORPHAN)
   if (propagationPolicy === 'Foreground') return [...present, FOREGROUND]
   return propagationPolicy === 'Orphan' ? [...present, ORPHAN] : present
 }

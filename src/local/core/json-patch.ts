@@ -16,10 +16,17 @@ export function jsonPatch<T>(target: T, operations: unknown): T {
   for (const operation of cloneJson(operations) as Operation[]) {
     // What is not there counts as null; the library calls it missing.
     if (operation.op === 'test' && operation.value === null && isMissing(result, operation.path)) continue
-    const [failure] = applyPatch(result, [operation])
+    const [failure] = applyPatch(result, [replacementAsAddition(result, operation)])
     if (failure !== null) throw patchDoesNotApply()
   }
   return result
+}
+
+/** Replacing a field that is not there adds it, if what it belongs to is there; lists have no such indulgence. */
+function replacementAsAddition(document: unknown, operation: Operation): Operation {
+  if (operation.op !== 'replace') return operation
+  const { parent, value } = Pointer.fromJSON(operation.path).evaluate(document)
+  return value === undefined && isRecord(parent) ? { ...operation, op: 'add' } : operation
 }
 
 function isMissing(document: unknown, path: string): boolean {

@@ -5,7 +5,7 @@ import { parseFieldSelector } from './field-selector.ts'
 import { isRecord } from './json.ts'
 import { parseLabelSelector } from './label-selector.ts'
 import { apiVersionOfType, inVersion } from './resource-type.ts'
-import { badRequest, expired } from './status-error.ts'
+import { badRequest, expired, type FieldError, invalid } from './status-error.ts'
 
 export interface ListQuery {
   labelSelector?: string
@@ -40,7 +40,8 @@ export function listObjects({ store }: CoreEnvironment, target: ResolvedTarget, 
   const position = query.continue === undefined || query.continue === '' ? undefined : decodePosition(query.continue)
   // A negative revision stands for "whatever is there now": the token of an expired list.
   const wantsNow = position === undefined || position.revision < 0
-  const revision = wantsNow ? exactRevision(query, store.revision()) : position.revision
+  const exact = exactRevision(query, store.revision())
+  const revision = wantsNow ? exact : position.revision
   const all = store.list(collection, revision)
   if (all === undefined) {
     throw expired(TOO_OLD, position && encodePosition({ revision: -1, after: position.after }))
@@ -91,13 +92,31 @@ export function matcher(
     byFields(object)
 }
 
-function exactRevision({ resourceVersion, resourceVersionMatch }: ListQuery, now: number): number {
-  if (resourceVersionMatch !== 'Exact') return now
-  const revision = Number(resourceVersion)
-  if (!Number.isInteger(revision) || revision <= 0) {
-    throw badRequest('resourceVersionMatch "Exact" is forbidden for resourceVersion "0" or an unset one')
+function exactRevision(query: ListQuery, now: number): number {
+  const { resourceVersion = '', resourceVersionMatch = '' } = query
+  if (resourceVersionMatch !== '') checkMatch(query)
+  if (!/^\d*$/.test(resourceVersion)) {
+    const value = JSON.stringify(resourceVersion)
+    throw badRequest(`resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`)
   }
-  return Math.min(revision, now)
+  return resourceVersionMatch === 'Exact' ? Math.min(Number(resourceVersion), now) : now
+}
+
+function checkMatch({ resourceVersion = '', resourceVersionMatch = '', continue: token = '' }: ListQuery): void {
+  const field = 'resourceVersionMatch'
+  const errors: FieldError[] = []
+  const forbid = (why: string) => errors.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` })
+  if (resourceVersion === '') forbid('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  if (token !== '') forbid('resourceVersionMatch is forbidden when continue is provided')
+  if (resourceVersionMatch !== 'Exact' && resourceVersionMatch !== 'NotOlderThan') {
+    const supported = '"Exact", "NotOlderThan", ""'
+    const message = `Unsupported value: ${JSON.stringify(resourceVersionMatch)}: supported values: ${supported}`
+    errors.push({ field, reason: 'FieldValueNotSupported', message })
+  }
+  if (resourceVersionMatch === 'Exact' && resourceVersion === '0') {
+    forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  }
+  if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors)
 }
 
 function encodePosition(position: Position): string {

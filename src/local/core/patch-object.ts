@@ -66,7 +66,7 @@ async function applyObject(
       throw conflict(type, target.name, why)
     }
     try {
-      return await createObject(environment, target, named(applied, target.name), options)
+      return await createObject(environment, target, named(applied, target.name), { ...options, isApply: true })
     } catch (error) {
       const wasFaster = error instanceof StatusError && error.status.reason === 'AlreadyExists'
       if (!wasFaster) throw error

@@ -5,6 +5,7 @@ import { asRecord } from './json.ts'
 import { forbidden, notFound } from './status-error.ts'
 
 export const NAMESPACES = 'namespaces.'
+const IMMORTAL = new Set(['default', 'kube-system', 'kube-public'])
 
 /** The admission plugin NamespaceLifecycle: nothing is created in a namespace that is not there or is going. */
 export function requireNamespace({ store }: CoreEnvironment, { type, namespace }: ResolvedTarget, object: ApiObject) {
@@ -20,4 +21,9 @@ export function requireNamespace({ store }: CoreEnvironment, { type, namespace }
       field: 'metadata.namespace',
     },
   ])
+}
+
+/** The same plugin: three namespaces stay, whoever asks. */
+export function refuseImmortal({ type, collection, name }: ResolvedTarget): void {
+  if (collection === NAMESPACES && IMMORTAL.has(name)) throw forbidden(type, name, 'this namespace may not be deleted')
 }

@@ -1,6 +1,6 @@
 import type { CoreEnvironment, RequestTarget, ResolvedTarget } from './core-environment.ts'
 import { collectionOf } from './resource-type.ts'
-import { methodNotAllowed, noSuchResource } from './status-error.ts'
+import { methodNotAllowed, noSuchBuiltin, noSuchResource, noSuchSubresource } from './status-error.ts'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
@@ -9,8 +9,8 @@ export function resolveTarget({ registry }: CoreEnvironment, target: RequestTarg
   const { type, version } = registry.find(target.group, target.version, target.plural)
   if (!type.verbs.includes(verb)) throw methodNotAllowed()
   const { namespace = '', name = '', subresource = '' } = target
-  if (!type.namespaced && namespace !== '') throw noSuchResource()
-  if (type.namespaced && namespace === '' && (name !== '' || verb === 'create')) throw noSuchResource()
-  if (subresource === 'status' && !version.hasStatus) throw noSuchResource()
+  const isMisplaced = type.namespaced ? namespace === '' && (name !== '' || verb === 'create') : namespace !== ''
+  if (isMisplaced) throw type.custom ? noSuchResource() : noSuchBuiltin()
+  if (subresource === 'status' && !version.hasStatus) throw noSuchSubresource(type, name)
   return { type, version, collection: collectionOf(type), namespace, name, subresource }
 }

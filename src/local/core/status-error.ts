@@ -52,6 +52,8 @@ export class StatusError extends Error {
   readonly status: Status & { code: number }
   /** The webhook that refused, where one did. */
   readonly deniedBy: string | undefined
+  /** Said on the way to the refusal. */
+  warnings: readonly string[] = []
 
   constructor(code: number, reason: string, message: string, details?: StatusDetails, deniedBy?: string) {
     super(message)
@@ -81,8 +83,21 @@ export function notFound(resource: GroupResource, name: string): StatusError {
   return new StatusError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name))
 }
 
+const NO_SUCH_RESOURCE = 'the server could not find the requested resource'
+
+/** Nobody serves the path; over HTTP that is plain text. */
 export function noSuchResource(): StatusError {
-  return new StatusError(404, 'NotFound', 'the server could not find the requested resource')
+  return new StatusError(404, 'NotFound', NO_SUCH_RESOURCE)
+}
+
+/** Nothing of that name in a group version that the server itself serves: a Status, of which the details are empty. */
+export function noSuchBuiltin(): StatusError {
+  return new StatusError(404, 'NotFound', NO_SUCH_RESOURCE, {})
+}
+
+/** A custom kind answers as if the object were missing, even when it is there. */
+export function noSuchSubresource(type: GroupResource & { custom: boolean }, name: string): StatusError {
+  return type.custom ? notFound(type, name) : noSuchBuiltin()
 }
 
 export function alreadyExists(resource: GroupResource, name: string, isBeingDeleted: boolean): StatusError {

@@ -1,10 +1,11 @@
 import type { AdmissionAttributes } from './admission-chain.ts'
 import type { ApiObject } from './api-object.ts'
 import { storageKey, withMetadata } from './api-object.ts'
+import { collectWarnings } from './collect-warnings.ts'
 import type { CoreEnvironment, ResolvedTarget, WriteOptions, Written } from './core-environment.ts'
-import { REQUEST_LIMIT_MS } from './core-environment.ts'
+import { deadlineOf } from './core-environment.ts'
 import { admissionNamespace } from './create-object.ts'
-import { decodeObject } from './decode-object.ts'
+import { decodeObject, withoutUnknownFields } from './decode-object.ts'
 import { type JsonRecord, jsonEqual } from './json.ts'
 import { prepareUpdate } from './prepare-update.ts'
 import { inVersion, storageVersionOf } from './resource-type.ts'
@@ -18,20 +19,29 @@ export type Change = (current: ApiObject) => unknown
  * The stages of protocols §1.8: change → mutating → resourceVersion check → status, generation → validation →
  * validating → store. When the object changed meanwhile everything starts over with the fresh one.
  */
-export async function updateObject(
+export function updateObject(
   environment: CoreEnvironment,
   target: ResolvedTarget,
   change: Change,
   options: WriteOptions,
 ): Promise<Written> {
+  return collectWarnings((warn) => update(environment, target, change, options, warn))
+}
+
+async function update(
+  environment: CoreEnvironment,
+  target: ResolvedTarget,
+  change: Change,
+  options: WriteOptions,
+  warn: (text: string) => void,
+): Promise<Omit<Written, 'warnings'>> {
   const { store, admission, clock } = environment
   const { type, version, collection } = target
   const key = storageKey(target.namespace, target.name)
-  const deadline = clock.now() + REQUEST_LIMIT_MS
+  const deadline = deadlineOf(clock, options)
 
   for (;;) {
-    const warnings: string[] = []
-    const warn = (text: string) => warnings.push(text)
+    let isPatched = false
     const existing = store.get(collection, key)
     if (existing === undefined) throw notFound(type, target.name)
     const current = inVersion(existing, type, version.name)
@@ -52,7 +62,10 @@ export async function updateObject(
       dryRun: options.dryRun === true,
       deadline,
       warn,
-      decode: (object) => decodeObject(object, target, 'Ignore', warn),
+      decode: (object) => {
+        isPatched = true
+        return decodeObject(object, target, 'Keep', warn)
+      },
     }
     const mutated = await admission.mutate(attributes)
     checkResourceVersion(mutated, current, target)
@@ -61,8 +74,9 @@ export async function updateObject(
     await admission.validate({ ...attributes, object: prepared })
     if (store.get(collection, key) !== existing) continue
 
-    const result = commit(environment, target, existing, prepared, options.dryRun === true)
-    return { object: inVersion(result, type, version.name), created: false, warnings }
+    const pruned = isPatched ? withoutUnknownFields(prepared, target) : prepared
+    const result = commit(environment, target, existing, pruned, options.dryRun === true)
+    return { object: inVersion(result, type, version.name), created: false }
   }
 }
 

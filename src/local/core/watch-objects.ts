@@ -73,12 +73,13 @@ export function watchObjects(
     for (const object of store.list(collection) ?? []) {
       if (!ended && matches(object)) watcher.onEvent({ type: 'ADDED', object: show(object) })
     }
-    if (query.sendInitialEvents === true) bookmark({ 'k8s.io/initial-events-end': 'true' })
+    if (query.sendInitialEvents === true && query.allowWatchBookmarks === true)
+      bookmark({ 'k8s.io/initial-events-end': 'true' })
   } else {
     for (const change of missed) tell(change)
   }
   cleanups.push(store.subscribe(collection, tell))
-  cleanups.push(clock.after((query.timeoutSeconds ?? LONGEST_WATCH_S) * 1000, endAndTell))
+  cleanups.push(clock.after((query.timeoutSeconds || LONGEST_WATCH_S) * 1000, endAndTell))
   if (query.allowWatchBookmarks === true) cleanups.push(repeat(BOOKMARK_EVERY_MS, () => bookmark()))
   return end
 

@@ -22,7 +22,7 @@ export function representObject(object: ApiObject, view: View): object {
 }
 
 export function representList(list: ApiList, view: View): object {
-  if (view.form === 'object') return list
+  if (view.form === 'object') return view.type.custom ? list : { ...list, items: list.items.map(withoutTypeMeta) }
   if (view.form === 'table') return table(list.items, list.metadata, view)
   return {
     kind: 'PartialObjectMetadataList',
@@ -40,6 +40,11 @@ export function representEvent(event: WatchEvent, view: View): object {
   return { type: event.type, object: table(rows, { resourceVersion }, view) }
 }
 
+/** In lists of built-in kinds only the list says what its items are. */
+function withoutTypeMeta({ apiVersion: _apiVersion, kind: _kind, ...fields }: ApiObject): object {
+  return fields
+}
+
 function partialMetadata(object: ApiObject): object {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata }
 }
@@ -53,7 +58,7 @@ function table(objects: ApiObject[], metadata: object, { type, version, now, inc
     columnDefinitions: columns.map(({ cell: _, ...definition }) => definition),
     rows: objects.map((object) => ({
       cells: columns.map((column) => column.cell(object, now)),
-      ...(includeObject === 'None' ? {} : { object: includeObject === 'Object' ? object : partialMetadata(object) }),
+      object: includeObject === 'None' ? null : includeObject === 'Object' ? object : partialMetadata(object),
     })),
   }
 }

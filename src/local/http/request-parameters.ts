@@ -5,6 +5,7 @@ import { asArray, asRecord } from '../core/json.ts'
 import type { ListQuery } from '../core/list-objects.ts'
 import { badRequest, invalid } from '../core/status-error.ts'
 import type { WatchQuery } from '../core/watch-objects.ts'
+import { parseDuration } from './parse-duration.ts'
 
 type Parameters = URLSearchParams
 
@@ -16,12 +17,26 @@ export function listQuery(parameters: Parameters): ListQuery {
 }
 
 export function watchQuery(parameters: Parameters): WatchQuery {
+  checkWatchMatch(parameters)
   return {
     ...texts(parameters, ['labelSelector', 'fieldSelector', 'resourceVersion']),
     ...numbers(parameters, ['timeoutSeconds']),
     allowWatchBookmarks: isTrue(parameters, 'allowWatchBookmarks'),
     sendInitialEvents: isTrue(parameters, 'sendInitialEvents'),
   }
+}
+
+function checkWatchMatch(parameters: Parameters): void {
+  const field = 'resourceVersionMatch'
+  const match = parameters.get(field) ?? ''
+  const isList = parameters.has('sendInitialEvents')
+  if (isList ? match === 'NotOlderThan' : match === '') return
+  const why = isList
+    ? 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
+    : 'resourceVersionMatch is forbidden for watch'
+  throw invalid('meta.k8s.io', 'ListOptions', '', [
+    { field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` },
+  ])
 }
 
 export function writeOptions(parameters: Parameters, user: UserInfo): WriteOptions {
@@ -32,6 +47,7 @@ export function writeOptions(parameters: Parameters, user: UserInfo): WriteOptio
   return {
     user,
     dryRun: dryRun(parameters.getAll('dryRun')),
+    ...timeout(parameters),
     ...texts(parameters, ['fieldManager']),
     ...(validation === '' ? {} : { fieldValidation: validation as 'Ignore' | 'Warn' | 'Strict' }),
   }
@@ -40,7 +56,7 @@ export function writeOptions(parameters: Parameters, user: UserInfo): WriteOptio
 /** From the body, or from the query where there is no body. */
 export function deleteOptions(parameters: Parameters, body: unknown, user: UserInfo): DeleteOptions {
   const options = asRecord(body)
-  const policy = options['propagationPolicy'] ?? parameters.get('propagationPolicy')
+  const policy = propagationPolicy(options['propagationPolicy'] ?? parameters.get('propagationPolicy'))
   const grace = options['gracePeriodSeconds'] ?? numbers(parameters, ['gracePeriodSeconds']).gracePeriodSeconds
   const { uid, resourceVersion } = asRecord(options['preconditions'])
   const preconditions = {
@@ -50,10 +66,30 @@ export function deleteOptions(parameters: Parameters, body: unknown, user: UserI
   return {
     user,
     dryRun: dryRun([...parameters.getAll('dryRun'), ...asArray(options['dryRun']).map(String)]),
-    ...(policy === 'Background' || policy === 'Foreground' || policy === 'Orphan' ? { propagationPolicy: policy } : {}),
+    ...timeout(parameters),
+    ...(policy === undefined ? {} : { propagationPolicy: policy }),
     ...(typeof grace === 'number' ? { gracePeriodSeconds: grace } : {}),
     ...(Object.keys(preconditions).length > 0 ? { preconditions } : {}),
   }
+}
+
+function propagationPolicy(value: unknown): DeleteOptions['propagationPolicy'] {
+  if (value === null || value === undefined || value === '') return undefined
+  if (value === 'Background' || value === 'Foreground' || value === 'Orphan') return value
+  const supported = '"Foreground", "Background", "Orphan", "nil"'
+  throw unsupported('propagationPolicy', String(value), supported, 'DeleteOptions')
+}
+
+function timeout(parameters: Parameters): { timeoutMs?: number } {
+  const text = parameters.get('timeout') ?? ''
+  if (text === '') return {}
+  const timeoutMs = parseDuration(text)
+  if (timeoutMs === undefined) {
+    const why = `time: invalid duration ${JSON.stringify(text)}`
+    throw badRequest(`invalid timeout specified in the request URL - ${why}`)
+  }
+  // No time at all stands for the server's own limit.
+  return timeoutMs > 0 ? { timeoutMs } : {}
 }
 
 export function isTrue(parameters: Parameters, name: string): boolean {
@@ -68,9 +104,9 @@ function dryRun(values: string[]): boolean {
   return values.length > 0
 }
 
-function unsupported(field: string, value: string, supported: string) {
+function unsupported(field: string, value: string, supported: string, kind = 'Options') {
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`
-  return invalid('meta.k8s.io', 'Options', '', [{ field, reason: 'FieldValueNotSupported', message }])
+  return invalid('meta.k8s.io', kind, '', [{ field, reason: 'FieldValueNotSupported', message }])
 }
 
 function texts<K extends string>(parameters: Parameters, names: readonly K[]): { [N in K]?: string } {
@@ -87,7 +123,7 @@ function numbers<K extends string>(parameters: Parameters, names: readonly K[]):
   for (const name of names) {
     const value = parameters.get(name)
     if (value === null || value === '') continue
-    if (!/^\d+$/.test(value)) throw badRequest(`${name}: ${JSON.stringify(value)} is not a number`)
+    if (!/^-?\d+$/.test(value)) throw badRequest(`${name}: ${JSON.stringify(value)} is not a number`)
     result[name] = Number(value)
   }
   return result

@@ -5,10 +5,12 @@ import type { ApiObject } from '../core/api-object.ts'
 import type { ControlPlaneCore } from '../core/control-plane-core.ts'
 import type { RequestTarget, Written } from '../core/core-environment.ts'
 import type { PatchRequest } from '../core/patch-object.ts'
+import type { ServedResource } from '../core/resource-registry.ts'
 import {
   badRequest,
   methodNotAllowed,
   noSuchResource,
+  noSuchSubresource,
   type Status,
   StatusError,
   unauthorized,
@@ -74,7 +76,8 @@ export async function serveRequest(front: Front, message: IncomingMessage): Prom
     // Paths that are not served get the plain answer of a web server.
     if (status.code === 404 && status.details === undefined)
       return { kind: 'text', status: 404, body: '404 page not found\n' }
-    return { kind: 'document', status: status.code ?? 500, body: status }
+    const warnings = error instanceof StatusError ? [...error.warnings] : []
+    return { kind: 'document', status: status.code ?? 500, body: status, warnings }
   }
 }
 
@@ -131,31 +134,42 @@ async function serveResource(
   { target, unknownSubresource }: Extract<RequestPath, { kind: 'resource' }>,
   request: Request,
 ): Promise<Response> {
-  if (unknownSubresource) throw noSuchResource()
-  const { method, parameters, user } = request
-  const hasName = target.name !== undefined
-  if (method === 'GET') return read(front, target, request)
-  const patch = method === 'PATCH' ? patchType(front, target, request) : undefined
-  const value = await readBody(request.message)
   const { core } = front
-  if (method === 'POST' && !hasName) {
-    return written(front, target, request, await core.create(target, required(value), writeOptions(parameters, user)))
+  const { method, parameters, user } = request
+  // Looked up once, at the start: with the last object of a CRD that is being deleted its kind goes too.
+  const served = core.resource(target)
+  const view = viewOf(front, served, request)
+  const { custom } = served.type
+  const { name = '' } = target
+  if (unknownSubresource) throw noSuchSubresource(served.type, name)
+  if (method === 'GET') return read(front, target, request, view)
+  const patch = method === 'PATCH' ? patchType(custom, request) : undefined
+  const value = await readBody(request.message)
+  const written = ({ object, created, warnings }: Written): Response => {
+    const shown = representObject(object, view())
+    return { ...document(request, shown), status: created ? 201 : 200, warnings }
   }
-  if (method === 'PUT' && hasName) {
-    return written(front, target, request, await core.replace(target, required(value), writeOptions(parameters, user)))
+  // What a custom object's path says about the name does not count for a POST.
+  if (method === 'POST' && (name === '' || (custom && target.subresource === undefined))) {
+    const { name: _, ...collection } = target
+    return written(await core.create(collection, required(value), writeOptions(parameters, user)))
   }
-  if (patch !== undefined && hasName) {
+  if (custom && name === '' && (method === 'PUT' || method === 'PATCH')) throw badRequest('name must be provided')
+  if (method === 'PUT' && name !== '') {
+    return written(await core.replace(target, required(value), writeOptions(parameters, user)))
+  }
+  if (patch !== undefined && name !== '') {
     const options = writeOptions(parameters, user)
-    return written(front, target, request, await core.patch(target, { type: patch, body: required(value) }, options))
+    return written(await core.patch(target, { type: patch, body: required(value) }, options))
   }
   if (method === 'DELETE') {
     const options = deleteOptions(parameters, value, user)
-    if (!hasName) {
+    if (name === '') {
       const list = await core.deleteCollection(target, listQuery(parameters), options)
-      return document(request, representList(list, view(front, target, request)))
+      return document(request, representList(list, view()))
     }
     const { answer, warnings } = await core.delete(target, options)
-    const shown = isStatus(answer) ? answer : representObject(answer, view(front, target, request))
+    const shown = isStatus(answer) ? answer : representObject(answer, view())
     return { ...document(request, shown), warnings }
   }
   throw methodNotAllowed()
@@ -165,18 +179,17 @@ function isStatus(answer: ApiObject | Status): answer is Status {
   return answer.kind === 'Status'
 }
 
-function read(front: Front, target: RequestTarget, request: Request): Response {
-  const { core } = front
+function read({ core }: Front, target: RequestTarget, request: Request, view: () => View): Response {
   const { parameters } = request
-  if (isTrue(parameters, 'watch')) return watch(front, target, request)
+  if (isTrue(parameters, 'watch')) return watch(core, target, request, view)
   if (target.name === undefined) {
-    return document(request, representList(core.list(target, listQuery(parameters)), view(front, target, request)))
+    return document(request, representList(core.list(target, listQuery(parameters)), view()))
   }
-  return document(request, representObject(core.get(target), view(front, target, request)))
+  return document(request, representObject(core.get(target), view()))
 }
 
 /** The watch begins at once, so that a wrong selector or resourceVersion is a plain error and not a broken stream. */
-function watch(front: Front, target: RequestTarget, request: Request): Response {
+function watch(core: ControlPlaneCore, target: RequestTarget, request: Request, view: () => View): Response {
   const early: object[] = []
   let send = (event: object): void => {
     early.push(event)
@@ -185,8 +198,8 @@ function watch(front: Front, target: RequestTarget, request: Request): Response 
   let end = (): void => {
     hasEnded = true
   }
-  const stop = front.core.watch(target, watchQuery(request.parameters), {
-    onEvent: (event) => send(representEvent(event, view(front, target, request))),
+  const stop = core.watch(target, watchQuery(request.parameters), {
+    onEvent: (event) => send(representEvent(event, view())),
     onEnd: () => end(),
   })
   return {
@@ -201,22 +214,15 @@ function watch(front: Front, target: RequestTarget, request: Request): Response 
   }
 }
 
-function written(front: Front, target: RequestTarget, request: Request, result: Written): Response {
-  const shown = representObject(result.object, view(front, target, request))
-  return { ...document(request, shown), status: result.created ? 201 : 200, warnings: result.warnings }
-}
-
 function document({ accept }: Request, body: object): Extract<Response, { kind: 'document' }> {
   return { kind: 'document', status: 200, body, yaml: accept.encoding === 'yaml' }
 }
 
-function view({ core, clock }: Front, target: RequestTarget, { accept, parameters }: Request): View {
-  const type = core.resources().find(({ group, plural }) => group === target.group && plural === target.plural)
-  const version = type?.versions.find(({ name }) => name === target.version)
-  if (type === undefined || version === undefined) throw noSuchResource()
+/** How objects are to look, at the moment of the answer: ages are counted up to it. */
+function viewOf({ clock }: Front, { type, version }: ServedResource, { accept, parameters }: Request): () => View {
   const include = parameters.get('includeObject')
   const includeObject = include === 'None' || include === 'Object' ? include : 'Metadata'
-  return { form: accept.form, includeObject, type, version, now: clock.now() }
+  return () => ({ form: accept.form, includeObject, type, version, now: clock.now() })
 }
 
 function required(value: unknown): unknown {
@@ -224,8 +230,7 @@ function required(value: unknown): unknown {
   return value
 }
 
-function patchType(front: Front, target: RequestTarget, request: Request): PatchRequest['type'] {
-  const isCustom = view(front, target, request).type.custom
+function patchType(isCustom: boolean, request: Request): PatchRequest['type'] {
   const types: Readonly<Record<string, PatchRequest['type']>> = {
     'application/json-patch+json': 'json',
     'application/merge-patch+json': 'merge',

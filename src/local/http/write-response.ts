@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { stringify } from 'yaml'
 import type { Response } from './serve-request.ts'
+import { warningHeaders } from './warning-headers.ts'
 
 /** Writes the answer. A stream stays open until either side ends it. */
 export function writeResponse(response: Response, out: ServerResponse): void {
@@ -14,7 +15,7 @@ export function writeResponse(response: Response, out: ServerResponse): void {
   }
   const { status, body, yaml = false, contentType } = response
   const text = yaml ? stringify(body) : `${JSON.stringify(body)}\n`
-  const warnings = [...new Set(response.warnings)].filter(isPrintable).map((warning) => `299 - ${quoted(warning)}`)
+  const warnings = warningHeaders(response.warnings ?? [])
   if (warnings.length > 0) out.setHeader('warning', warnings)
   out.writeHead(status, {
     'content-type': yaml ? 'application/yaml' : (contentType ?? 'application/json'),
@@ -33,14 +34,4 @@ function writeStream({ start }: Extract<Response, { kind: 'stream' }>, out: Serv
     () => out.end(),
   )
   out.on('close', stop)
-}
-
-/** A header cannot carry control characters; the real server drops such warnings as well (protocols §1.3). */
-function isPrintable(text: string): boolean {
-  // Beyond Latin-1 Node refuses the header.
-  return /^[\x20-\x7e\xa0-\xff]*$/.test(text)
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }

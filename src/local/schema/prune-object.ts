@@ -1,25 +1,38 @@
 import { isRecord, type JsonRecord } from '../core/json.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
-/** Without the fields its schema does not know; their paths are added to `unknown`. `metadata` is not looked into. */
-export function pruneObject<T extends object>(object: T, schema: StructuralSchema, unknown: string[]): T {
-  return prune(object, schema, '', unknown, true) as T
+interface Found {
+  unknown: string[]
+  keeps: boolean
+}
+
+/**
+ * Without the fields its schema does not know, unless `keeps` says to leave them in; their paths are added to
+ * `unknown`. `metadata` is not looked into.
+ */
+export function pruneObject<T extends object>(
+  object: T,
+  schema: StructuralSchema,
+  unknown: string[],
+  keeps = false,
+): T {
+  return prune(object, schema, '', { unknown, keeps }, true) as T
 }
 
 function prune(
   value: unknown,
   schema: StructuralSchema | undefined,
   path: string,
-  unknown: string[],
+  found: Found,
   isRoot = false,
 ): unknown {
   if (schema === undefined) return value
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return value
-    return value.map((item, index) => prune(item, items, `${path}[${index}]`, unknown))
+    return value.map((item, index) => prune(item, items, `${path}[${index}]`, found))
   }
-  return isRecord(value) ? pruneRecord(value, schema, path, unknown, isRoot) : value
+  return isRecord(value) ? pruneRecord(value, schema, path, found, isRoot) : value
 }
 
 function isOpen(schema: StructuralSchema): boolean {
@@ -30,7 +43,7 @@ function pruneRecord(
   value: JsonRecord,
   schema: StructuralSchema,
   path: string,
-  unknown: string[],
+  found: Found,
   isRoot: boolean,
 ): JsonRecord {
   const keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
@@ -43,9 +56,12 @@ function pruneRecord(
     if (isResource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) result[name] = item
     // A null where none is allowed counts as absent.
     else if (known !== undefined && item === null && known.nullable !== true && !isOpen(known)) continue
-    else if (known !== undefined) result[name] = prune(item, known, child, unknown)
+    else if (known !== undefined) result[name] = prune(item, known, child, found)
     else if (keepsUnknown) result[name] = item
-    else unknown.push(child)
+    else {
+      found.unknown.push(child)
+      if (found.keeps) result[name] = item
+    }
   }
   return result
 }
