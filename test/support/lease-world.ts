@@ -30,6 +30,11 @@ export interface LeaseWorld {
   join(name: string, options?: JoinOptions): Member
 }
 
+export interface Flaws {
+  marginMs?: number
+  store?: (whole: ClusterStore) => ClusterStore
+}
+
 export interface JoinOptions {
   /** How far its clock is ahead, and how fast it runs. */
   skewMs?: number
@@ -48,7 +53,8 @@ export interface Member {
 
 const reliable = (): Fault => ({ kind: 'none' })
 
-export function createLeaseWorld(): LeaseWorld {
+/** `flaws` are built into every lock, to see that a test notices. */
+export function createLeaseWorld(flaws: Flaws = {}): LeaseWorld {
   const clock = createManualClock()
   let uids = 0
   const core = createControlPlaneCore({
@@ -60,7 +66,8 @@ export function createLeaseWorld(): LeaseWorld {
     nameSuffix: () => 'x7k2p',
     namespaces: [LOCKS.namespace, 'shop'],
   })
-  const store = createLocalClusterStore(core, 'somebody')
+  const whole = createLocalClusterStore(core, 'somebody')
+  const store = flaws.store?.(whole) ?? whole
   return {
     clock,
     core,
@@ -73,6 +80,7 @@ export function createLeaseWorld(): LeaseWorld {
       const requests: string[] = []
       const options: LeaseLockOptions = {
         ...LOCKS,
+        marginMs: flaws.marginMs ?? LOCKS.marginMs,
         store: unreliableStore(store, { clock, machine, serverTime, fault, requests }),
         serverClock: { serverNow: serverTime.now },
         clock: machine.clock,
