@@ -40,7 +40,7 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
     MultiClusterIngress: createMultiClusterIngressReconciler(provider.loadBalancer, ingress, dependencies),
     MultiClusterService: createMultiClusterServiceReconciler(provider.mcsLoadBalancer, service, dependencies),
     ...(config.propagation.enabled && {
-      Service: createServiceExportReconciler(exports, { store, lock, recorder }),
+      ServiceExport: createServiceExportReconciler(exports, { store, lock, recorder }),
       ClusterPropagationPolicy: createServiceExportCrdReconciler({ takeOver }, { store, lock }),
     }),
   }

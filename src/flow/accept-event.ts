@@ -1,6 +1,6 @@
 import type { ClusterEvent } from '../domain/cluster-event.ts'
 import { kindOf } from '../domain/kinds.ts'
-import { isRelevantChange } from '../domain/relevance.ts'
+import type { ObjectKey } from '../domain/object-key.ts'
 import { VISIBLE_WITHIN_MS } from '../domain/visibility.ts'
 import type { Hint } from '../domain/work-item.ts'
 import type { Flow } from './flow.ts'
@@ -11,32 +11,39 @@ import { keysForEvent } from './keys-for-event.ts'
  * Throws what the queue throws: `QueueFull`, `Draining`.
  */
 export async function acceptEvent(event: ClusterEvent, { queue, marks }: Flow): Promise<{ keys: number }> {
-  if (!isRelevantChange(event, marks)) return { keys: 0 }
-  const keys = keysForEvent(event)
+  const keys = keysForEvent(event, marks)
   const hints = hintsOf(event)
-  for (const key of keys) await queue.add({ key, hints }, event.source === 'admission' ? { afterMs: COMMIT_MS } : {})
+  for (const key of keys) await queue.add({ key, hints }, { afterMs: delayOf(key, event) })
   return { keys: keys.length }
 }
 
 // A review is answered before the commit; looking sooner is nearly always a wasted read.
 const COMMIT_MS = 50
+// A rollout changes many slices of one Service within moments; they are one piece of work.
+const BURST_MS = 500
+
+function delayOf({ kind }: ObjectKey, { source }: ClusterEvent): number {
+  if (kind === 'Service') return BURST_MS
+  return source === 'admission' ? COMMIT_MS : 0
+}
 
 /**
  * | source | operation | hint |
  * |---|---|---|
  * | review | any | wait until the change is visible, at most 40 s |
  * | CloudEvent | DELETE | one look: an object that lives on was not deleted |
- * | CloudEvent | CREATE, UPDATE | none: reconcile what is there |
+ * | CloudEvent | CREATE, UPDATE | nothing to recognise: reconcile what is there |
  */
 function hintsOf(event: ClusterEvent): Hint[] {
   const kind = kindOf(event.group, event.kind)
   if (kind === undefined) return []
-  if (event.source === 'cloudevent' && event.operation !== 'DELETE') return []
+  const object = { kind, namespace: event.namespace, name: event.name }
+  if (event.source === 'cloudevent' && event.operation !== 'DELETE') return [{ object, operation: 'UPDATE' }]
   const { uid } = (event.oldObject ?? event.object)?.metadata ?? {}
   const oldResourceVersion = event.oldObject?.metadata.resourceVersion
   return [
     {
-      object: { kind, namespace: event.namespace, name: event.name },
+      object,
       operation: event.operation,
       ...(uid === undefined ? {} : { uid }),
       ...(event.operation !== 'UPDATE' || oldResourceVersion === undefined ? {} : { oldResourceVersion }),

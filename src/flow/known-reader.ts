@@ -22,9 +22,11 @@ export interface Known {
   lists?: readonly ReadList[]
 }
 
-/** Answers from what was read a moment ago in the same pass, and asks the server for the rest. */
+/** Answers from what was read a moment ago in the same pass, and asks the server for the rest, once. */
 export function knownReader(reader: ClusterReader, { objects = [], lists = [] }: Known): ClusterReader {
-  const known = new Map(objects.map((entry) => [formatKey(entry.key), entry.object]))
+  const known = new Map<string, KubernetesObject | undefined>(
+    objects.map((entry) => [formatKey(entry.key), entry.object]),
+  )
   for (const { kind, items } of lists) {
     for (const object of items) known.set(formatKey(keyOf(kind, object)), object)
   }
@@ -38,7 +40,10 @@ export function knownReader(reader: ClusterReader, { objects = [], lists = [] }:
     ): Promise<ObjectOfKind[K] | undefined> {
       const name = formatKey(key)
       if (known.has(name)) return known.get(name) as ObjectOfKind[K] | undefined
-      return covering(key.kind, key.namespace) === undefined ? reader.get(key, options) : undefined
+      if (covering(key.kind, key.namespace) !== undefined) return undefined
+      const object = await reader.get(key, options)
+      known.set(name, object)
+      return object
     },
     async list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>> {
       const whole = covering(kind, options.namespace)

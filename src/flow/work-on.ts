@@ -1,24 +1,39 @@
+import { formatKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { Hint, WorkItem } from '../domain/work-item.ts'
+import type { ClusterReader } from '../ports/cluster-store.ts'
+import { dependentsOf } from './dependents-of.ts'
 import type { Flow } from './flow.ts'
 import { knownReader } from './known-reader.ts'
 import { lookForChanges } from './look-for-changes.ts'
 import { outcomeOfError, reconcileKey } from './reconcile-key.ts'
 
-/** One pass over one item: wait for what was announced, then reconcile what is there. Never throws. */
+/** One pass over one item: wait for what was announced, queue what depends on it, reconcile what is there. Never throws. */
 export async function workOn(item: WorkItem, flow: Flow, signal: AbortSignal): Promise<WorkResult> {
   const { reader, clock, logger } = flow
   try {
     const sighting = await lookForChanges(item, { reader, now: clock.now(), signal })
     if (!sighting.worthwhile) return { outcome: notYet(sighting.waiting), waiting: sighting.waiting }
-    const outcome = await reconcileKey(item.key, flow, {
-      reader: knownReader(reader, { objects: sighting.read }),
-      signal,
-    })
+    const known = knownReader(reader, { objects: sighting.read })
+    await queueDependents(item, flow, known, signal)
+    const outcome = await reconcileKey(item.key, flow, { reader: known, signal })
     return { outcome, waiting: sighting.waiting }
   } catch (error) {
     return { outcome: outcomeOfError(error, item.key, logger), waiting: item.hints }
+  }
+}
+
+/** Throws when the queue cannot take them: then the key itself is tried again. */
+async function queueDependents(
+  item: WorkItem,
+  { queue }: Flow,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
+  for (const { key, afterMs } of await dependentsOf(item.key, changed, reader, signal)) {
+    await queue.add({ key, hints: [] }, { afterMs })
   }
 }
 

@@ -110,7 +110,8 @@ for (const { title, key, object } of [
 
 t.test('writes are counted: 2 with the finalizer from the review, 3 without, 0 for nothing', async (t) => {
   const writes = (world: World) => world.requests.filter((request) => /create|patch/.test(request))
-  const claimed = createWorld()
+  const config = 'propagation: { enabled: false }'
+  const claimed = createWorld({ config })
   await claimed.create(buildIngress({ metadata: { finalizers: [FINALIZER] } }))
   await tell(claimed, 'CREATE', INGRESS)
   t.same(writes(claimed), ['patch MultiClusterIngress/status', 'create Event'])
@@ -120,7 +121,7 @@ t.test('writes are counted: 2 with the finalizer from the review, 3 without, 0 f
     'object, class, Service, binding, and the object under the lock; the status write is the look afterwards',
   )
 
-  const unclaimed = createWorld()
+  const unclaimed = createWorld({ config })
   await unclaimed.create(buildIngress())
   await tell(unclaimed, 'CREATE', INGRESS)
   t.same(writes(unclaimed), ['patch MultiClusterIngress', 'patch MultiClusterIngress/status', 'create Event'])

@@ -15,7 +15,7 @@ export interface ExportDependencies {
 
 /**
  * Keeps, for a Service that an object of ours sends traffic to, the ServiceExport and the policy that bring its
- * endpoints to the control plane. The key is the Service.
+ * endpoints to the control plane. The key is the export's, and has the Service's name.
  */
 export function createServiceExportReconciler(
   settings: ExportSettings,
