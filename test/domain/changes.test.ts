@@ -386,7 +386,7 @@ t.test('which objects a lookup finds', async (t) => {
   const ingress = (...names: string[]) => names.map((name) => `MultiClusterIngress/shop/${name}`)
   const service = (...names: string[]) => names.map((name) => `MultiClusterService/shop/${name}`)
   const rows: [Lookup, string[], string[], Listed?][] = [
-    [{ find: 'key', key: { kind: 'Service', namespace: 'shop', name: 'x' } }, ['ServiceExport/shop/x'], []],
+    [{ find: 'key', key: { kind: 'Service', namespace: 'shop', name: 'x' } }, ['Service/shop/x'], []],
     [{ find: 'ingressesOfService', namespace: 'shop', service: 'web' }, ingress('web'), ['MultiClusterIngress']],
     [{ find: 'serviceOfName', namespace: 'shop', name: 'web' }, service('web'), ['MultiClusterService']],
     [{ find: 'serviceOfName', namespace: 'other', name: 'web' }, [], ['MultiClusterService']],
