@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../adapters/http/app.ts'
 import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Doors } from '../adapters/http/doors.ts'
-import { createMemoryWorkQueue, type MemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
+import { createMemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
 import { createProcessLock } from '../adapters/memory/process-lock.ts'
-import { QUEUE_METRICS } from '../adapters/memory/queue-metrics.ts'
 import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
@@ -14,12 +13,14 @@ import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
 import { FLOW_METRICS } from '../flow/flow-metrics.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
+import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { sweep } from '../flow/sweep.ts'
 import { validateOnAdmission } from '../flow/validate-on-admission.ts'
 import { workOn } from '../flow/work-on.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
 import { nextLook } from './next-look.ts'
@@ -41,7 +42,7 @@ export interface RuntimeParts {
 export interface Runtime {
   app: FastifyInstance
   doors: Doors
-  queue: MemoryWorkQueue
+  queue: WorkedQueue
   /** Begins to work on what is queued. */
   start(): void
   /** From now on doors ask callers to come back; queued work is finished within the configured time. */
@@ -88,7 +89,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
   }
 }
 
-function composeFlow(parts: RuntimeParts, queue: MemoryWorkQueue, metrics: PrometheusMetrics): Flow {
+function composeFlow(parts: RuntimeParts, queue: WorkedQueue, metrics: PrometheusMetrics): Flow {
   const { config, store, clock, logger } = parts
   return {
     reader: store,

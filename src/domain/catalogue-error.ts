@@ -58,6 +58,10 @@ export const ERROR_CODES = {
   UnsupportedMediaType: { retry: 'never', meaning: 'The content type or encoding is not one this door takes.' },
   BodyTooLarge: { retry: 'never', meaning: 'The body is larger than 7 MiB.' },
   QueueFull: { retry: 'after', meaning: 'The work queue is full; the sweep will find the work.' },
+  QueueUnreachable: {
+    retry: 'after',
+    meaning: 'The message broker did not take the work; the sweep will find it.',
+  },
   Draining: { retry: 'after', meaning: 'This instance is shutting down; another one takes the request.' },
   // Starting up.
   ConfigurationInvalid: { retry: 'never', meaning: 'The configuration has faults; all of them are listed.' },

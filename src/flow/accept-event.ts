@@ -8,7 +8,7 @@ import { keysForEvent } from './keys-for-event.ts'
 
 /**
  * Queues the keys an event concerns, and answers how many. Reads nothing, reconciles nothing.
- * Throws what the queue throws: `QueueFull`, `Draining`.
+ * Throws what the queue throws: `QueueFull`, `QueueUnreachable`, `Draining`.
  */
 export async function acceptEvent(event: ClusterEvent, { queue, marks }: Flow): Promise<{ keys: number }> {
   const keys = keysForEvent(event, marks)

@@ -69,6 +69,7 @@ async function judgeNotify(doors: Doors, options: DoorOptions, request: Admissio
     return { answer, result: keys > 0 ? 'queued' : 'ignored' }
   } catch (error) {
     if (isCatalogueError(error, 'QueueFull')) return { answer, result: 'queueFull' }
+    if (isCatalogueError(error, 'QueueUnreachable')) return { answer, result: 'queueUnreachable' }
     throw error
   }
 }
@@ -76,6 +77,7 @@ async function judgeNotify(doors: Doors, options: DoorOptions, request: Admissio
 const WARNINGS: Readonly<Record<string, string>> = {
   unknownKind: 'a review of a kind this function does not know was allowed; narrow the rules of the registration',
   queueFull: 'the queue is full: a change was not queued, the sweep will find it',
+  queueUnreachable: 'the broker did not take a change, the sweep will find it',
 }
 
 function report(door: Door, request: AdmissionRequest, result: string, { logger, metrics }: DoorOptions): void {

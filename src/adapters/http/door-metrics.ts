@@ -14,7 +14,7 @@ export const DOOR_METRICS = {
   },
   reviews: {
     name: 'admission_reviews_total',
-    help: 'Reviews by door and result: allowed, patched, denied, queued, ignored, unknownKind, queueFull.',
+    help: 'Reviews by door and result: allowed, patched, denied, queued, ignored, unknownKind, queueFull, queueUnreachable.',
     labels: ['door', 'result'],
   },
   cloudEvents: {

@@ -16,7 +16,7 @@ export interface Doors {
   mutate(request: AdmissionRequest): JsonPatchOperation[]
   /** Pure: what is wrong (any finding means denied) and warnings. Asked for CREATE and UPDATE of kinds we know. */
   validate(request: AdmissionRequest): Verdict
-  /** Queues the keys the event concerns and says how many. Throws `QueueFull` or `Draining`. Never reconciles. */
+  /** Queues the keys the event concerns and says how many. Throws what the queue throws. Never reconciles. */
   acceptEvent(event: ClusterEvent): Promise<{ keys: number }>
   /** Reconciles one key now. */
   work(item: WorkItem, signal: AbortSignal): Promise<Outcome>

@@ -1,13 +1,15 @@
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 import { formatKey } from '../../domain/object-key.ts'
+import { mergePlans, type PlannedWork, planned } from '../../domain/planned-work.ts'
 import { nextPass, type WorkResult } from '../../domain/requeue.ts'
-import { mergeItems, type WorkItem } from '../../domain/work-item.ts'
-import { deadline } from '../../reconcilers/deadline.ts'
+import type { WorkItem } from '../../domain/work-item.ts'
+import { attemptWork } from '../../flow/attempt-work.ts'
+import { QUEUE_METRICS } from '../../flow/queue-metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Metrics } from '../../ports/metrics.ts'
-import type { WorkQueue } from '../../ports/work-queue.ts'
-import { QUEUE_METRICS } from './queue-metrics.ts'
+import type { WorkedQueue, WorkHandler } from '../../ports/work-queue.ts'
+import { deadline } from '../../reconcilers/deadline.ts'
 
 export interface MemoryWorkQueueOptions {
   /** Keys worked on at one time. */
@@ -21,32 +23,16 @@ export interface MemoryWorkQueueOptions {
   metrics: Metrics
 }
 
-export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<WorkResult>
-
-export interface MemoryWorkQueue extends WorkQueue {
-  /** Begins to work; what was added before waits until then. */
-  start(handler: WorkHandler): void
-  /**
-   * Takes nothing more, finishes what is due within the deadline, then aborts the rest. Answers how many keys were left;
-   * the next sweep finds them. Asked again, it answers the same.
-   */
-  drain(deadlineMs: number): Promise<{ left: number }>
-  /** Keys held now. */
-  size(): number
-}
-
-interface Entry {
-  item: WorkItem
-  dueAt: number
+interface Entry extends PlannedWork {
   failures: number
   running: boolean
   /** What was added while a pass was running: the next pass. */
-  next: { item: WorkItem; dueAt: number } | undefined
+  next: PlannedWork | undefined
   cancelTimer: () => void
 }
 
 /** Per key one entry and at most one pass at a time; additions are merged. Everything is lost with the process. */
-export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWorkQueue {
+export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQueue {
   const { clock, logger, metrics, concurrency, capacity, workDeadlineMs } = options
   const entries = new Map<string, Entry>()
   const ready = new Set<string>()
@@ -59,16 +45,16 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
   async function add(item: WorkItem, { afterMs = 0 }: { afterMs?: number } = {}): Promise<void> {
     if (drainUntil !== undefined)
       throw new CatalogueError('Draining', 'this instance is shutting down', { afterMs: 1_000 })
-    const dueAt = clock.now() + waitOf(afterMs)
+    const added = planned(item, afterMs, clock.now())
     const entry = entries.get(formatKey(item.key))
     if (entry === undefined) {
       if (entries.size >= capacity)
         throw new CatalogueError('QueueFull', `${capacity} keys are waiting`, { afterMs: 1_000 })
-      hold({ item, dueAt, failures: 0, running: false, next: undefined, cancelTimer: () => {} })
+      hold({ ...added, failures: 0, running: false, next: undefined, cancelTimer: () => {} })
     } else if (entry.running) {
-      entry.next = merged(entry.next, { item, dueAt })
+      entry.next = mergePlans(entry.next, added)
     } else {
-      Object.assign(entry, merged(entry, { item, dueAt }))
+      Object.assign(entry, mergePlans(entry, added))
       schedule(entry)
     }
     metrics.count(QUEUE_METRICS.adds.name)
@@ -111,7 +97,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     entry.running = true
     running += 1
     const limit = deadline(clock, workDeadlineMs, stopping.signal)
-    const result = await attempt(handle, entry.item, limit.signal)
+    const result = await attemptWork(handle, entry.item, limit.signal, logger)
     limit.cancel()
     running -= 1
     entry.running = false
@@ -120,23 +106,11 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     onProgress()
   }
 
-  /** A handler never throws; should one, then the key is not lost with it, nor the worker, nor the process. */
-  async function attempt(handle: WorkHandler, item: WorkItem, signal: AbortSignal): Promise<WorkResult> {
-    try {
-      return await handle(item, signal)
-    } catch (cause) {
-      const stack = cause instanceof Error ? cause.stack : String(cause)
-      logger.error({ key: formatKey(item.key), stack }, 'unexpected error')
-      const error = new CatalogueError('Internal', 'an unexpected fault of this program', { object: item.key, cause })
-      return { outcome: { kind: 'failed', error }, waiting: item.hints }
-    }
-  }
-
   function finish(key: string, entry: Entry, result: WorkResult): void {
     const now = clock.now()
     const again = nextPass(entry.item, result, entry.failures, now)
-    const own = again === undefined ? undefined : { item: again.item, dueAt: now + waitOf(again.afterMs) }
-    const following = own === undefined ? entry.next : merged(entry.next, own)
+    const own = again === undefined ? undefined : planned(again.item, again.afterMs, now)
+    const following = own === undefined ? entry.next : mergePlans(entry.next, own)
     if (again?.failed) metrics.count(QUEUE_METRICS.retries.name)
     if (following === undefined) {
       entries.delete(key)
@@ -184,20 +158,4 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): MemoryWo
     },
     size: () => entries.size,
   }
-}
-
-const LONGEST_UNSTATED_MS = 300_000
-
-/** What is no number of milliseconds (a provider's arithmetic gone wrong) would otherwise be a loop without a pause. */
-function waitOf(afterMs: number): number {
-  return Number.isFinite(afterMs) ? Math.max(0, afterMs) : LONGEST_UNSTATED_MS
-}
-
-/** The earlier of the two times: a new event cuts a backoff short, as in every Kubernetes controller. */
-function merged(
-  waiting: { item: WorkItem; dueAt: number } | undefined,
-  added: { item: WorkItem; dueAt: number },
-): { item: WorkItem; dueAt: number } {
-  if (waiting === undefined) return added
-  return { item: mergeItems(waiting.item, added.item), dueAt: Math.min(waiting.dueAt, added.dueAt) }
 }

@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '../../ports/metrics.ts'
+import type { MetricDefinition } from '../ports/metrics.ts'
 
 /** client-go's names for its work queue. */
 export const QUEUE_METRICS = {
