@@ -1,9 +1,12 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
-import { keyOf, type ObjectKey } from '../domain/object-key.ts'
+import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import { CRD_POLICY_KEY } from '../domain/propagation/crd-propagation-desired.ts'
+import { referencedServices } from '../domain/referenced-services.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
+import type { ServiceExport } from '../domain/service-export.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isUnfinished } from '../domain/unfinished.ts'
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
@@ -24,9 +27,10 @@ export interface SweepSettings {
   concurrency: number
 }
 
-const SWEPT_KINDS = ['MultiClusterIngress', 'MultiClusterService'] as const
+const SWEPT_KINDS = ['MultiClusterIngress', 'MultiClusterService', 'ServiceExport'] as const
 type SweptKind = (typeof SWEPT_KINDS)[number]
-type SweptObject = MultiClusterIngress | MultiClusterService
+type BalancedObject = MultiClusterIngress | MultiClusterService
+type SweptObject = BalancedObject | ServiceExport
 
 /**
  * Lists every object and reconciles it: what no event told is found here. Stops between two objects when the signal
@@ -41,23 +45,51 @@ export async function sweep(
 ): Promise<SweepReport> {
   const report = emptyReport(request.scope)
   const shared = await readShared(flow.reader, settings, signal)
-  let position: SweepPosition | undefined = parseSweepToken(request.continue, SWEPT_KINDS.length)
+  const kinds = SWEPT_KINDS.filter((kind) => flow.reconcilers[kind] !== undefined)
+  const first = parseSweepToken(request.continue, kinds.length)
+  let position: SweepPosition | undefined = first
   while (position !== undefined) {
-    const kind: SweptKind = SWEPT_KINDS[position.kindIndex] ?? SWEPT_KINDS[0]
+    const kind: SweptKind = kinds[position.kindIndex] ?? SWEPT_KINDS[0]
     const page: ObjectList<SweptObject> = await listPage(kind, position, flow, settings, signal)
-    const due = page.items.filter((object) => request.scope === 'all' || isUnfinished(object, flow.marks.finalizer))
+    const due = page.items.filter((object) => isDue(object, request.scope, flow.marks.finalizer))
     const around = await readNamespaces(due, flow.reader, settings, signal)
     const known: Known = {
       objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
       lists: [...shared, ...around],
     }
-    const keys = due.map((object) => keyOf(kind, object))
+    const once = position === first && request.scope === 'all' ? SINGLE_KEYS : []
+    const keys = [...once, ...keysOf(kind, due)].filter((key) => flow.reconcilers[key.kind] !== undefined)
     const finished = await reconcileAll(keys, known, report, flow, settings, signal)
     if (!finished) return { ...report, continue: formatSweepToken(position) }
     report.listed += page.items.length
-    position = nextPosition(position, page.continue)
+    position = nextPosition(position, page.continue, kinds.length)
   }
   return report
+}
+
+/** Objects of which there is one. */
+const SINGLE_KEYS: readonly ObjectKey[] = [CRD_POLICY_KEY]
+
+function isDue(object: SweptObject, scope: SweepScope, finalizer: string): boolean {
+  return scope === 'all' || (object.kind !== 'ServiceExport' && isUnfinished(object as BalancedObject, finalizer))
+}
+
+/** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
+function keysOf(kind: SweptKind, objects: readonly SweptObject[]): ObjectKey[] {
+  const exports = objects.flatMap((object) =>
+    exportsOf(kind, object).map((name) => ({
+      kind: 'ServiceExport' as const,
+      namespace: object.metadata.namespace ?? '',
+      name,
+    })),
+  )
+  const keys = [...objects.map((object) => keyOf(kind, object)), ...exports]
+  return [...new Map(keys.map((key) => [formatKey(key), key])).values()]
+}
+
+function exportsOf(kind: SweptKind, object: SweptObject): string[] {
+  if (kind === 'MultiClusterIngress') return referencedServices(object as MultiClusterIngress)
+  return kind === 'MultiClusterService' ? [object.metadata.name] : []
 }
 
 /** What every object may ask for, read once a sweep. */
@@ -74,6 +106,16 @@ async function readShared(
   )
 }
 
+const AROUND = [
+  'Service',
+  'ResourceBinding',
+  'EndpointSlice',
+  'ServiceExport',
+  'PropagationPolicy',
+  'MultiClusterIngress',
+  'MultiClusterService',
+] as const
+
 // Below this a few single reads are cheaper than whole lists of a namespace.
 const WORTH_A_LIST = 3
 
@@ -88,7 +130,7 @@ async function readNamespaces(
   const lists: ReadList[] = []
   for (const [namespace, own] of counts) {
     if (own.length < WORTH_A_LIST) continue
-    for (const kind of ['Service', 'ResourceBinding', 'EndpointSlice'] as const) {
+    for (const kind of AROUND) {
       lists.push({ kind, namespace, items: await listAll(kind, reader, { namespace, limit, signal }) })
     }
   }
@@ -99,9 +141,13 @@ function emptyReport(scope: SweepScope): SweepReport {
   return { scope, listed: 0, outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 } }
 }
 
-function nextPosition({ kindIndex }: SweepPosition, token: string | undefined): SweepPosition | undefined {
+function nextPosition(
+  { kindIndex }: SweepPosition,
+  token: string | undefined,
+  kinds: number,
+): SweepPosition | undefined {
   if (token !== undefined) return { kindIndex, continue: token }
-  return kindIndex + 1 < SWEPT_KINDS.length ? { kindIndex: kindIndex + 1 } : undefined
+  return kindIndex + 1 < kinds ? { kindIndex: kindIndex + 1 } : undefined
 }
 
 /** A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. */

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
+import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
+import { type Kind, RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
@@ -153,7 +155,7 @@ t.test('a provider without fingerprints is called each time, and nothing is writ
 })
 
 t.test('with every notify dropped one sweep converges; the pending sweep looks at the unfinished only', async (t) => {
-  const world = createWorld()
+  const world = createWorld({ config: 'propagation: { enabled: false }' })
   for (let index = 0; index < 5; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
   await world.create(buildService())
   t.match(await sweep(world), { listed: 6, outcomes: { settled: 6 } })
@@ -299,15 +301,6 @@ t.test('events that concern nothing', async (t) => {
       group: 'networking.karmada.io',
       kind: 'MultiClusterIngress',
       name: '',
-    }),
-    { keys: 0 },
-  )
-  t.same(
-    await world.runtime.doors.acceptEvent({
-      ...event,
-      group: 'networking.k8s.io',
-      kind: 'IngressClass',
-      operation: 'DELETE',
     }),
     { keys: 0 },
   )
@@ -691,6 +684,7 @@ t.test('undefined status leaves, empty clears', async (t) => {
 
 t.test('a provider with one of the two interfaces runs with what it has', async (t) => {
   const world = createWorld({
+    config: 'propagation: { enabled: false }',
     provider: ({ name, mcsLoadBalancer }) => ({ name, ...(mcsLoadBalancer && { mcsLoadBalancer }) }),
   })
   await world.create(buildIngress())
@@ -702,7 +696,10 @@ t.test('a provider with one of the two interfaces runs with what it has', async 
   t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing proved the balancer absent')
   t.match(world.events().at(-1), /does not serve MultiClusterIngress; the balancer stays/)
 
-  const other = createWorld({ provider: ({ name, loadBalancer }) => ({ name, ...(loadBalancer && { loadBalancer }) }) })
+  const other = createWorld({
+    config: 'propagation: { enabled: false }',
+    provider: ({ name, loadBalancer }) => ({ name, ...(loadBalancer && { loadBalancer }) }),
+  })
   await other.create(buildIngress())
   await other.create(buildService())
   t.match(await sweep(other), { outcomes: { settled: 1, ignored: 1 } })
@@ -849,6 +846,165 @@ t.test(
     t.same(states, ['held', 'empty', 'serving'])
   },
 )
+
+/** A CloudEvent about an object that is no ingress and no service. */
+async function tellOf(world: World, kind: Kind, name: string, overrides: Partial<ClusterEvent> = {}) {
+  const { group, namespaced } = RESOURCES[kind]
+  return world.runtime.doors.acceptEvent({
+    source: 'cloudevent',
+    operation: 'UPDATE',
+    group,
+    kind,
+    namespace: namespaced ? 'shop' : '',
+    name,
+    receivedAt: world.clock.now(),
+    ...overrides,
+  })
+}
+
+t.test('what an object depends on brings it back', async (t) => {
+  const tls = { tls: [{ secretName: 'cert' }], ...buildIngress().spec }
+  const rows: { title: string; kind: Kind; name: string; change: (world: World) => Promise<unknown> }[] = [
+    {
+      title: 'a Service gets another port',
+      kind: 'Service',
+      name: 'web',
+      change: (world) =>
+        world.edit(
+          { kind: 'Service', namespace: 'shop', name: 'web' },
+          {
+            spec: {
+              ports: [{ name: 'http', port: 80, appProtocol: 'kubernetes.io/h2c' }],
+            },
+          },
+        ),
+    },
+    {
+      title: 'a slice gets another address',
+      kind: 'EndpointSlice',
+      name: 'imported-edge-a-web-x7k2p',
+      change: (world) =>
+        world.edit(
+          { kind: 'EndpointSlice', namespace: 'shop', name: 'imported-edge-a-web-x7k2p' },
+          { endpoints: buildSlice('web', 'edge-a', ['10.64.0.99']).endpoints },
+        ),
+    },
+    {
+      title: 'a certificate is renewed',
+      kind: 'Secret',
+      name: 'cert',
+      change: (world) =>
+        world.create({
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'cert', namespace: 'shop' },
+          type: 'kubernetes.io/tls',
+          data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' },
+        } as KubernetesObject),
+    },
+    {
+      title: 'a Service moves to other clusters',
+      kind: 'ResourceBinding',
+      name: 'web-service',
+      change: (world) =>
+        world.edit(
+          { kind: 'ResourceBinding', namespace: 'shop', name: 'web-service' },
+          { spec: { clusters: [{ name: 'edge-a' }] } },
+        ),
+    },
+    {
+      title: 'traffic control begins in a cluster',
+      kind: 'Cluster',
+      name: 'edge-b',
+      change: (world) =>
+        world.edit(
+          { kind: 'Cluster', namespace: '', name: 'edge-b' },
+          { status: { remedyActions: ['TrafficControl'] } },
+          'status',
+        ),
+    },
+  ]
+  for (const { title, kind, name, change } of rows) {
+    const world = createWorld({
+      objects: [buildClass(), ...buildServiceWorld('web'), buildCluster('edge-a'), buildCluster('edge-b')],
+    })
+    await world.create(buildIngress({ spec: tls }))
+    await tell(world, 'CREATE', INGRESS)
+    const [before] = world.cloud.balancers()
+    const fingerprint = before?.fingerprint
+    await change(world)
+    t.same(await tellOf(world, kind, name), { keys: kind === 'ResourceBinding' || kind === 'Service' ? 2 : 1 }, title)
+    await world.clock.advance(2_000)
+    t.not(world.cloud.balancers()[0]?.fingerprint, fingerprint, `${title}: the balancer follows`)
+  }
+})
+
+t.test('a class that appears brings its ingresses', async (t) => {
+  const world = createWorld({ objects: [...buildServiceWorld('web')] })
+  await world.create(buildIngress())
+  await sweep(world)
+  t.same(world.cloud.balancers(), [])
+  await world.create(buildClass())
+  await tellOf(world, 'IngressClass', 'multicloud', { operation: 'CREATE' })
+  await world.clock.advance(1_000)
+  t.equal(world.cloud.balancers().length, 1)
+})
+
+t.test('a burst of 1,000 slice events of one Service costs at most two reconciles, and none is missed', async (t) => {
+  const world = createWorld({ objects: [buildClass(), ...buildServiceWorld('web', ['edge-a'])] })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(5_000)
+  const reconciles = () =>
+    world.logs.filter(
+      ({ message, fields }) => message === 'reconciled' && 'outcome' in fields && fields.outcome !== 'ignored',
+    ).length
+  const before = reconciles()
+  for (const source of ['cloudevent', 'admission'] as const) {
+    for (let index = 0; index < 1_000; index += 1) {
+      const slice = { ...buildSlice('web', 'edge-a', [`10.65.${index >> 8}.${index & 255}`]) }
+      const object = { ...slice, metadata: { ...slice.metadata, name: `imported-edge-a-web-${source}-${index}` } }
+      await tellOf(world, 'EndpointSlice', object.metadata.name, { source, operation: 'CREATE', object })
+      await world.create(object)
+    }
+    await world.clock.advance(10_000)
+  }
+  t.ok(reconciles() - before <= 4, `${reconciles() - before} reconciles for two bursts`)
+  await sweep(world)
+  const updates = world.calls().filter((call) => call === 'update').length
+  await sweep(world)
+  t.equal(world.calls().filter((call) => call === 'update').length, updates, 'nothing was missed')
+})
+
+t.test('exports come with the first object that needs them, and go with the last', async (t) => {
+  const exports = (world: World) =>
+    world.core.list({ group: 'multicluster.x-k8s.io', version: 'v1alpha1', plural: 'serviceexports' }).items
+  const policies = (world: World) =>
+    world.core.list({ group: 'policy.karmada.io', version: 'v1alpha1', plural: 'propagationpolicies' }).items
+  const world = createWorld()
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(1_000)
+  t.match(exports(world), [
+    { metadata: { name: 'web', ownerReferences: [{ kind: 'Service', name: 'web', controller: true }] } },
+  ])
+  t.match(policies(world), [
+    {
+      metadata: { name: 'propagate-service-web' },
+      spec: { placement: { clusterAffinity: { clusterNames: ['edge-a', 'edge-b'] } } },
+    },
+  ])
+  await world.edit({ kind: 'ResourceBinding', namespace: 'shop', name: 'web-service' }, { spec: { clusters: [] } })
+  await tellOf(world, 'ResourceBinding', 'web-service')
+  await world.clock.advance(2_000)
+  t.equal(exports(world).length, 1, 'an unscheduled Service keeps its export')
+  t.same(policies(world), [], 'and loses its policy: an empty list would select every cluster')
+  const before = world.read(INGRESS) as KubernetesObject
+  await world.remove(INGRESS)
+  await tell(world, 'DELETE', INGRESS, before)
+  await world.clock.advance(2_000)
+  t.same(exports(world), [])
+})
 
 t.test('our own work events', async (t) => {
   const world = createWorld()

@@ -8,6 +8,9 @@ import { samePropagation } from './same-propagation.ts'
 /** The Go manager's name; there is one for all providers of a control plane. */
 export const CRD_POLICY_NAME = 'serviceexportpropagation-policy'
 
+/** The one key of its kind that we keep. */
+export const CRD_POLICY_KEY = { kind: 'ClusterPropagationPolicy', namespace: '', name: CRD_POLICY_NAME } as const
+
 /**
  * Our mark. The policy has no owner that could be named, and the Go manager leaves no sign on it; so we leave the one that
  * Kubernetes recommends. It names the family, not the provider: every provider wants the very same policy.

@@ -1,12 +1,9 @@
-import { CRD_POLICY_NAME, crdPropagationDesired } from '../../domain/propagation/crd-propagation-desired.ts'
+import { CRD_POLICY_KEY, crdPropagationDesired } from '../../domain/propagation/crd-propagation-desired.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Lock } from '../../ports/lock.ts'
 import { applyChange } from '../apply-change.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
-
-/** The one key there is. */
-export const CRD_POLICY_KEY = { kind: 'ClusterPropagationPolicy', namespace: '', name: CRD_POLICY_NAME } as const
 
 /** Keeps the policy that takes the ServiceExport CRD to every cluster. Any other policy is not ours to look at. */
 export function createServiceExportCrdReconciler(
@@ -15,7 +12,7 @@ export function createServiceExportCrdReconciler(
 ): Reconciler {
   return {
     async reconcile(key, { reader, signal }) {
-      if (key.name !== CRD_POLICY_NAME) return { kind: 'ignored', reason: 'not the policy that we keep' }
+      if (key.name !== CRD_POLICY_KEY.name) return { kind: 'ignored', reason: 'not the policy that we keep' }
       const [clusters, existing] = await Promise.all([
         reader.list('Cluster', { signal }),
         reader.get(CRD_POLICY_KEY, { signal }),
