@@ -297,22 +297,18 @@ t.test('what a change concerns', async (t) => {
     ['CRD policy deleted', eventOf('ClusterPropagationPolicy', crdPolicy, undefined), [CRD_POLICY]],
     ['another policy deleted', eventOf('ClusterPropagationPolicy', with_(crdPolicy, { name: 'x' }), undefined), []],
 
-    [
-      'ingress created',
-      eventOf('MultiClusterIngress', undefined, ingress),
-      ['MultiClusterIngress/shop/storefront', 'ServiceExport/shop/web'],
-    ],
+    ['ingress created', eventOf('MultiClusterIngress', undefined, ingress), ['MultiClusterIngress/shop/storefront']],
     [
       'ingress to another Service',
       eventOf('MultiClusterIngress', ingress, { ...ingress, spec: { defaultBackend: { service: { name: 'api' } } } }),
-      ['MultiClusterIngress/shop/storefront', 'ServiceExport/shop/web', 'ServiceExport/shop/api'],
+      ['MultiClusterIngress/shop/storefront'],
     ],
     ['ingress: status', eventOf('MultiClusterIngress', ingress, { ...ingress, status: {} }), []],
     ['ingress by name alone', named('MultiClusterIngress', 'storefront'), ['MultiClusterIngress/shop/storefront']],
     [
       'MultiClusterService deleted',
       eventOf('MultiClusterService', balanced, undefined),
-      ['MultiClusterService/shop/game', 'ServiceExport/shop/game'],
+      ['MultiClusterService/shop/game'],
     ],
     ['no name yet', eventOf('MultiClusterIngress', undefined, ingress, { name: '' }), []],
     ['a kind that concerns nobody', named('Work', 'x'), []],
