@@ -8,7 +8,7 @@ export interface EventOutbox {
   put(event: ObjectEvent): Promise<void>
   /** Keys that are held. */
   size(): number
-  /** Sends what is held, without the pauses between attempts, for at most `ms`; then gives up. */
+  /** Sends what is held, with hardly a pause between attempts, for at most `ms`; then gives up. */
   drain(ms: number): Promise<void>
   /** Events that the sink took, and those it refused for good. */
   counts(): { sent: number; refused: number }
@@ -24,6 +24,9 @@ export interface OutboxOptions {
   clock: Clock
   logger: Logger
 }
+
+// Between attempts while there is little time left.
+const HURRY_MS = 200
 
 /** Of one key. It is in exactly one place: being sent, ready to be, or waiting for its next attempt. */
 interface Lane {
@@ -106,7 +109,7 @@ export function createEventOutbox({
     if (delivery.whole) sinkFails(delivery)
     else
       logger.warn({ event: event.event.id, reason: delivery.reason, failures: lane.failures, afterMs }, 'event failed')
-    lane.cancelWait = clock.after(draining ? backoffMs(1) : afterMs, () => {
+    lane.cancelWait = clock.after(draining ? HURRY_MS : afterMs, () => {
       lane.cancelWait = undefined
       ready.add(key)
       pump()
@@ -118,7 +121,7 @@ export function createEventOutbox({
     if (rest !== undefined) return
     outage += 1
     if (outage === 1) logger.warn({ reason, held: lanes.size }, 'the sink does not take events')
-    rest = clock.after(draining ? backoffMs(1) : Math.max(afterMs, backoffMs(outage)), () => {
+    rest = clock.after(draining ? HURRY_MS : Math.max(afterMs, backoffMs(outage)), () => {
       rest = undefined
       pump()
     })
