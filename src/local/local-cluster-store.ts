@@ -45,7 +45,8 @@ export function createLocalClusterStore(core: ControlPlaneCore, username: string
         ...(options.subresource === undefined ? {} : { subresource: options.subresource }),
       }
       const body = patch.type === 'json' ? patch.operations : patch.body
-      const write = () => core.patch(target, { type: patch.type, body }, { user })
+      const writeOptions = patch.type === 'apply' ? { user, fieldManager: patch.fieldManager } : { user }
+      const write = () => core.patch(target, { type: patch.type, body }, writeOptions)
       const written = await call(options, key, write, patch.type === 'json')
       return typed<typeof key.kind>(written.object)
     },

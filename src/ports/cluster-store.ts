@@ -39,9 +39,14 @@ export interface ClusterReader {
 /**
  * What we send to change an object.
  * - `json`: RFC 6902; a failing `test` is a `Conflict`.
+ * - `apply`: server-side apply: what the body names becomes ours, what it names no more goes if nobody else wants it.
+ *   For keyed lists that others write too. A `metadata.resourceVersion` in it is a precondition.
  * - `merge`: RFC 7386; `metadata.uid` and `metadata.resourceVersion` in it are preconditions, a mismatch is a `Conflict`.
  */
-export type Patch = { type: 'json'; operations: JsonPatchOperation[] } | { type: 'merge'; body: JsonValue }
+export type Patch =
+  | { type: 'json'; operations: JsonPatchOperation[] }
+  | { type: 'merge'; body: JsonValue }
+  | { type: 'apply'; body: JsonValue; fieldManager: string }
 
 export interface PatchOptions extends CallOptions {
   subresource?: 'status'

@@ -420,6 +420,53 @@ t.test('type taken away: balancer, status and finalizer go, foreign fields stay'
   t.same(world.cloud.balancers(), [])
 })
 
+t.test('a service says in a condition what became of its balancer, beside those of others', async (t) => {
+  let failing = false
+  const world = createWorld({
+    failure: ({ method }) =>
+      failing && method === 'update' ? { when: 'before', error: new Error('quota') } : undefined,
+  })
+  const theirs = {
+    type: 'ServiceApplied',
+    status: 'True',
+    reason: 'Ok',
+    message: '',
+    lastTransitionTime: '2026-03-01T07:00:00Z',
+  }
+  await world.create(buildService())
+  await world.edit(SERVICE, { status: { conditions: [theirs] } }, 'status')
+  await tell(world, 'CREATE', SERVICE)
+  const ready = {
+    type: 'LoadBalancerReady',
+    status: 'True',
+    reason: 'LoadBalancerEnsured',
+    lastTransitionTime: '2026-03-01T08:00:00Z',
+  }
+  t.match(world.read(SERVICE)?.status?.conditions, [theirs, ready])
+
+  failing = true
+  await world.clock.advance(60_000)
+  await world.edit(SERVICE, { metadata: { annotations: { a: '1' } } })
+  await tell(world, 'UPDATE', SERVICE)
+  const failed = {
+    type: 'LoadBalancerReady',
+    status: 'False',
+    reason: 'SyncLoadBalancerFailed',
+    lastTransitionTime: '2026-03-01T08:01:00Z',
+  }
+  t.match(world.read(SERVICE)?.status?.conditions, [theirs, failed])
+
+  failing = false
+  await world.clock.advance(60_000)
+  t.match(world.read(SERVICE)?.status?.conditions, [theirs, { status: 'True' }])
+  world.requests.length = 0
+  await sweep(world)
+  t.notOk(
+    world.requests.some((request) => /create|patch/.test(request)),
+    'quiet',
+  )
+})
+
 t.test('a status that another wrote meanwhile is not cleared', async (t) => {
   const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
   const world = createWorld({ objects: [buildClass(), theirs, ...buildServiceWorld('web')] })

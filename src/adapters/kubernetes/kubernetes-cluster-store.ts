@@ -112,7 +112,7 @@ export function createKubernetesClusterStore(
     patch: (key, patch, { signal, subresource }: PatchOptions) =>
       write(key.kind, {
         method: 'PATCH',
-        path: resourcePath(key.kind, subresource === undefined ? key : { ...key, subresource }),
+        path: `${resourcePath(key.kind, subresource === undefined ? key : { ...key, subresource })}${patchQuery(patch)}`,
         ...patchContent(patch),
         signal,
         object: key,
@@ -146,9 +146,20 @@ const JSON_TYPE = 'application/json'
 const JSON_PATCH = 'application/json-patch+json'
 
 function patchContent(patch: Patch): { body: unknown; contentType: string } {
-  return patch.type === 'json'
-    ? { body: patch.operations, contentType: JSON_PATCH }
-    : { body: patch.body, contentType: 'application/merge-patch+json' }
+  switch (patch.type) {
+    case 'json':
+      return { body: patch.operations, contentType: JSON_PATCH }
+    case 'merge':
+      return { body: patch.body, contentType: 'application/merge-patch+json' }
+    case 'apply':
+      // JSON is YAML.
+      return { body: patch.body, contentType: 'application/apply-patch+yaml' }
+  }
+}
+
+/** A field that somebody else applied is ours from now on: nobody else computes what we apply. */
+function patchQuery(patch: Patch): string {
+  return patch.type === 'apply' ? `?${new URLSearchParams({ fieldManager: patch.fieldManager, force: 'true' })}` : ''
 }
 
 function listQuery({ labelSelector, limit, continue: token }: ListOptions): string {

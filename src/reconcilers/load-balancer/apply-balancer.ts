@@ -12,6 +12,7 @@ import type { BalancedKind } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision, Claim } from './decide-balancer.ts'
+import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
@@ -60,6 +61,7 @@ async function serve<K extends BalancedKind>(
   if (!hasFinalizer(current, pass.finalizer)) {
     throw moved(pass, 'our finalizer was taken away while the balancer was made')
   }
+  await publishCondition(current, SERVED, pass)
   await tellAll(current, [...notesFor(decision, result), ...snapshot.inputs.findings], pass)
   return { kind: 'settled' }
 }
@@ -110,8 +112,8 @@ async function callBalancer<K extends BalancedKind>(
   } catch (error) {
     if (isProviderError(error) && error.kind === 'ImplementedElsewhere') return undefined
     // Where the Services run is known, whatever became of the balancer.
-    await publishStatus(object, inputs.status, pass)
-    await tellFailure(object, 'SyncLoadBalancerFailed', error, pass)
+    const published = await publishStatus(object, inputs.status, pass)
+    await tellFailure(published, 'SyncLoadBalancerFailed', error, pass)
     throw error
   }
 }
@@ -145,13 +147,13 @@ async function removeOrphan<K extends BalancedKind>(object: ObjectOfKind[K], pas
 }
 
 /** Ours to clear only while it is what the provider reported; another may have taken over the fields. */
-function clearStatus<K extends BalancedKind>(
+async function clearStatus<K extends BalancedKind>(
   { object, record }: Snapshot<K>,
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
   const ours = record?.status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, record.status)
-  if (!ours) return Promise.resolve(object)
-  return publishStatus(object, { loadBalancer: {}, serviceLocations: [], trafficBlockClusters: [] }, pass)
+  const wanted = ours ? { loadBalancer: {}, serviceLocations: [], trafficBlockClusters: [] } : {}
+  return publishCondition(await publishStatus(object, wanted, pass), undefined, pass)
 }
 
 function notesFor({ call }: Serve, { status, changed }: BalancerResult): EventNote[] {
@@ -176,13 +178,15 @@ async function tellAll<K extends BalancedKind>(
 
 /** "Still working" is no failure and makes no event. */
 async function tellFailure<K extends BalancedKind>(
-  object: BalancedObject,
+  object: ObjectOfKind[K],
   reason: 'SyncLoadBalancerFailed' | 'DeleteLoadBalancerFailed',
   error: unknown,
   pass: BalancerPass<K>,
 ): Promise<void> {
   if (!(error instanceof CatalogueError) || error.code === 'ProviderRetryAfter') return
-  await tellAll(object, [{ type: 'Warning', reason, message: error.message }], pass)
+  const { message } = error
+  if (!isBeingDeleted(object)) await publishCondition(object, { status: 'False', reason, message }, pass)
+  await tellAll(object, [{ type: 'Warning', reason, message }], pass)
 }
 
 function moved<K extends BalancedKind>(pass: BalancerPass<K>, message: string): CatalogueError {

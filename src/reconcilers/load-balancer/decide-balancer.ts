@@ -2,6 +2,7 @@ import { goManagersFinalizer, hasFinalizer, otherProvidersFinalizer } from '../.
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
+import { isConditionPublished, SERVED } from './publish-condition.ts'
 
 export type BalancerDecision =
   | { do: 'nothing'; reason: string }
@@ -73,5 +74,6 @@ function callFor({ record, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'n
 /** Undefined from the provider means "leave what is there". */
 function isPublished({ object, record, inputs }: BalancerSnapshot): boolean {
   const loadBalancer = record?.status === undefined ? {} : { loadBalancer: record.status }
-  return statusPatch(object.status, { ...inputs.status, ...loadBalancer }) === undefined
+  const isUnchanged = statusPatch(object.status, { ...inputs.status, ...loadBalancer }) === undefined
+  return isUnchanged && isConditionPublished(object, SERVED)
 }
