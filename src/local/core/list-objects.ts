@@ -5,7 +5,7 @@ import { parseFieldSelector } from './field-selector.ts'
 import { isRecord } from './json.ts'
 import { parseLabelSelector } from './label-selector.ts'
 import { apiVersionOfType, inVersion } from './resource-type.ts'
-import { badRequest, expired, type FieldError, invalid } from './status-error.ts'
+import { badRequest, expired, type FieldError, invalid, invalidResourceVersion } from './status-error.ts'
 
 export interface ListQuery {
   labelSelector?: string
@@ -96,8 +96,7 @@ function exactRevision(query: ListQuery, now: number): number {
   const { resourceVersion = '', resourceVersionMatch = '' } = query
   if (resourceVersionMatch !== '') checkMatch(query)
   if (!/^\d*$/.test(resourceVersion)) {
-    const value = JSON.stringify(resourceVersion)
-    throw badRequest(`resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`)
+    throw badRequest(`invalid resource version: ${invalidResourceVersion(resourceVersion)}`)
   }
   return resourceVersionMatch === 'Exact' ? Math.min(Number(resourceVersion), now) : now
 }

@@ -9,8 +9,13 @@ export function resolveTarget({ registry }: CoreEnvironment, target: RequestTarg
   const { type, version } = registry.find(target.group, target.version, target.plural)
   if (!type.verbs.includes(verb)) throw methodNotAllowed()
   const { namespace = '', name = '', subresource = '' } = target
-  const isMisplaced = type.namespaced ? namespace === '' && (name !== '' || verb === 'create') : namespace !== ''
-  if (isMisplaced) throw type.custom ? noSuchResource() : noSuchBuiltin()
+  const isForAll = type.namespaced && namespace === ''
+  // Over all namespaces one can only read.
+  const isForOne = name !== '' || verb === 'create' || verb === 'deletecollection'
+  if (isForAll ? isForOne : !type.namespaced && namespace !== '') {
+    if (type.custom) throw noSuchResource()
+    throw isForAll && name === '' ? methodNotAllowed() : noSuchBuiltin()
+  }
   if (subresource === 'status' && !version.hasStatus) throw noSuchSubresource(type, name)
   return { type, version, collection: collectionOf(type), namespace, name, subresource }
 }

@@ -34,7 +34,9 @@ export function createResourceRegistry(): ResourceRegistry {
       const type = types.get(`${plural}.${group}`)
       const version = type?.versions.find((candidate) => candidate.name === versionName && candidate.served)
       if (type === undefined || version === undefined) {
-        throw ownVersions.has(`${group}/${versionName}`) ? noSuchBuiltin() : noSuchResource()
+        // Below /api nobody but the server itself serves anything.
+        const isOwn = group === '' || ownVersions.has(`${group}/${versionName}`)
+        throw isOwn ? noSuchBuiltin() : noSuchResource()
       }
       return { type, version }
     },

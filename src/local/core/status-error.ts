@@ -95,6 +95,11 @@ export function noSuchBuiltin(): StatusError {
   return new StatusError(404, 'NotFound', NO_SUCH_RESOURCE, {})
 }
 
+export function invalidResourceVersion(text: string): string {
+  const value = JSON.stringify(text)
+  return `resourceVersion: Invalid value: ${value}: strconv.ParseUint: parsing ${value}: invalid syntax`
+}
+
 /** A custom kind answers as if the object were missing, even when it is there. */
 export function noSuchSubresource(type: GroupResource & { custom: boolean }, name: string): StatusError {
   return type.custom ? notFound(type, name) : noSuchBuiltin()
@@ -156,7 +161,14 @@ export function internalError(message: string): StatusError {
 }
 
 export function methodNotAllowed(): StatusError {
-  return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+  return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {})
+}
+
+/** How custom kinds say it. */
+export function verbNotSupported(resource: GroupResource, verb: string): StatusError {
+  const details = { ...(resource.group === '' ? {} : { group: resource.group }), kind: resource.plural }
+  const message = `${verb} is not supported on resources of kind "${qualified(resource)}"`
+  return new StatusError(405, 'MethodNotAllowed', message, details)
 }
 
 export function unauthorized(): StatusError {

@@ -3,7 +3,7 @@ import type { CoreEnvironment, ResolvedTarget } from './core-environment.ts'
 import { type ListQuery, matcher } from './list-objects.ts'
 import type { StoredChange } from './object-store.ts'
 import { apiVersionOfType, inVersion } from './resource-type.ts'
-import { badRequest, expired, type Status } from './status-error.ts'
+import { expired, invalidResourceVersion, type Status, StatusError } from './status-error.ts'
 
 export interface WatchQuery extends Pick<ListQuery, 'labelSelector' | 'fieldSelector' | 'resourceVersion'> {
   allowWatchBookmarks?: boolean
@@ -95,9 +95,10 @@ export function watchObjects(
 }
 
 function startRevision(resourceVersion: string | undefined): number {
-  const revision = Number(resourceVersion ?? '0')
-  if (!Number.isInteger(revision) || revision < 0) throw badRequest(`invalid resource version "${resourceVersion}"`)
-  return revision
+  const text = resourceVersion ?? '0'
+  // A list calls it a bad request, a watch does not.
+  if (!/^\d*$/.test(text)) throw new StatusError(500, '', invalidResourceVersion(text))
+  return Number(text)
 }
 
 /** An object that comes to match a selector is ADDED for this watcher, one that no longer does is DELETED. */

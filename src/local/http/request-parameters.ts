@@ -1,9 +1,9 @@
 import type { UserInfo } from '../core/admission-chain.ts'
 import type { WriteOptions } from '../core/core-environment.ts'
 import type { DeleteOptions } from '../core/delete-object.ts'
-import { asArray, asRecord } from '../core/json.ts'
+import { asArray, asRecord, type JsonRecord } from '../core/json.ts'
 import type { ListQuery } from '../core/list-objects.ts'
-import { badRequest, invalid } from '../core/status-error.ts'
+import { badRequest, type FieldError, invalid, type StatusError } from '../core/status-error.ts'
 import type { WatchQuery } from '../core/watch-objects.ts'
 import { parseDuration } from './parse-duration.ts'
 
@@ -30,34 +30,43 @@ function checkWatchMatch(parameters: Parameters): void {
   const field = 'resourceVersionMatch'
   const match = parameters.get(field) ?? ''
   const isList = parameters.has('sendInitialEvents')
-  if (isList ? match === 'NotOlderThan' : match === '') return
-  const why = isList
-    ? 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'
-    : 'resourceVersionMatch is forbidden for watch'
-  throw invalid('meta.k8s.io', 'ListOptions', '', [
-    { field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` },
-  ])
+  const errors: FieldError[] = []
+  const forbid = (why: string) => errors.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${why}` })
+  if (isList && match !== 'NotOlderThan') {
+    forbid('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+  }
+  if (!isList && match !== '')
+    forbid('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+  if (match !== '' && match !== 'NotOlderThan') {
+    const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`
+    errors.push({ field, reason: 'FieldValueNotSupported', message })
+  }
+  if (errors.length > 0) throw invalid('meta.k8s.io', 'ListOptions', '', errors)
 }
 
-export function writeOptions(parameters: Parameters, user: UserInfo): WriteOptions {
+export function writeOptions(
+  parameters: Parameters,
+  user: UserInfo,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+): WriteOptions {
   const validation = parameters.get('fieldValidation') ?? ''
   if (!['', 'Ignore', 'Warn', 'Strict'].includes(validation)) {
-    throw unsupported('fieldValidation', validation, '"Ignore", "Strict", "Warn"')
+    throw unsupported(kind, 'fieldValidation', validation, '"", "Ignore", "Strict", "Warn"')
   }
   return {
     user,
-    dryRun: dryRun(parameters.getAll('dryRun')),
+    dryRun: dryRun(parameters.getAll('dryRun'), kind),
     ...timeout(parameters),
     ...texts(parameters, ['fieldManager']),
     ...(validation === '' ? {} : { fieldValidation: validation as 'Ignore' | 'Warn' | 'Strict' }),
   }
 }
 
-/** From the body, or from the query where there is no body. */
+/** From the body, or from the query where there is no body: with one, the query does not count at all. */
 export function deleteOptions(parameters: Parameters, body: unknown, user: UserInfo): DeleteOptions {
-  const options = asRecord(body)
-  const policy = propagationPolicy(options['propagationPolicy'] ?? parameters.get('propagationPolicy'))
-  const grace = options['gracePeriodSeconds'] ?? numbers(parameters, ['gracePeriodSeconds']).gracePeriodSeconds
+  const options = body === undefined ? optionsInQuery(parameters) : asRecord(body)
+  const policy = propagationPolicy(options['propagationPolicy'])
+  const grace = options['gracePeriodSeconds']
   const { uid, resourceVersion } = asRecord(options['preconditions'])
   const preconditions = {
     ...(typeof uid === 'string' ? { uid } : {}),
@@ -65,7 +74,7 @@ export function deleteOptions(parameters: Parameters, body: unknown, user: UserI
   }
   return {
     user,
-    dryRun: dryRun([...parameters.getAll('dryRun'), ...asArray(options['dryRun']).map(String)]),
+    dryRun: dryRun(asArray(options['dryRun']).map(String), 'DeleteOptions'),
     ...timeout(parameters),
     ...(policy === undefined ? {} : { propagationPolicy: policy }),
     ...(typeof grace === 'number' ? { gracePeriodSeconds: grace } : {}),
@@ -73,19 +82,29 @@ export function deleteOptions(parameters: Parameters, body: unknown, user: UserI
   }
 }
 
+function optionsInQuery(parameters: Parameters): JsonRecord {
+  return {
+    dryRun: parameters.getAll('dryRun'),
+    ...texts(parameters, ['propagationPolicy']),
+    ...numbers(parameters, ['gracePeriodSeconds']),
+  }
+}
+
 function propagationPolicy(value: unknown): DeleteOptions['propagationPolicy'] {
   if (value === null || value === undefined || value === '') return undefined
   if (value === 'Background' || value === 'Foreground' || value === 'Orphan') return value
   const supported = '"Foreground", "Background", "Orphan", "nil"'
-  throw unsupported('propagationPolicy', String(value), supported, 'DeleteOptions')
+  throw unsupported('DeleteOptions', 'propagationPolicy', String(value), supported)
 }
 
-function timeout(parameters: Parameters): { timeoutMs?: number } {
+/** Of any request but a watch. */
+export function timeout(parameters: Parameters): { timeoutMs?: number } {
   const text = parameters.get('timeout') ?? ''
   if (text === '') return {}
   const timeoutMs = parseDuration(text)
   if (timeoutMs === undefined) {
-    const why = `time: invalid duration ${JSON.stringify(text)}`
+    const fault = /^[+-]?\d+$/.test(text) ? 'missing unit in' : 'invalid'
+    const why = `time: ${fault} duration ${JSON.stringify(text)}`
     throw badRequest(`invalid timeout specified in the request URL - ${why}`)
   }
   // No time at all stands for the server's own limit.
@@ -97,14 +116,12 @@ export function isTrue(parameters: Parameters, name: string): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-function dryRun(values: string[]): boolean {
-  for (const value of values) {
-    if (value !== 'All') throw unsupported('dryRun', value, '"All"')
-  }
+function dryRun(values: string[], kind: string): boolean {
+  if (values.some((value) => value !== 'All')) throw unsupported(kind, 'dryRun', values, '"All"')
   return values.length > 0
 }
 
-function unsupported(field: string, value: string, supported: string, kind = 'Options') {
+function unsupported(kind: string, field: string, value: string | string[], supported: string): StatusError {
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`
   return invalid('meta.k8s.io', kind, '', [{ field, reason: 'FieldValueNotSupported', message }])
 }
@@ -123,7 +140,7 @@ function numbers<K extends string>(parameters: Parameters, names: readonly K[]):
   for (const name of names) {
     const value = parameters.get(name)
     if (value === null || value === '') continue
-    if (!/^-?\d+$/.test(value)) throw badRequest(`${name}: ${JSON.stringify(value)} is not a number`)
+    if (!/^-?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
     result[name] = Number(value)
   }
   return result

@@ -6,6 +6,7 @@ import type { ControlPlaneCore } from '../core/control-plane-core.ts'
 import type { RequestTarget, Written } from '../core/core-environment.ts'
 import type { PatchRequest } from '../core/patch-object.ts'
 import type { ServedResource } from '../core/resource-registry.ts'
+import type { ResourceType } from '../core/resource-type.ts'
 import {
   badRequest,
   methodNotAllowed,
@@ -15,13 +16,14 @@ import {
   StatusError,
   unauthorized,
   unsupportedPatchType,
+  verbNotSupported,
 } from '../core/status-error.ts'
 import { aggregatedDiscovery, groupDocument, groupList, resourceList } from './discovery.ts'
 import { negotiate, type Representation } from './negotiate.ts'
 import { openApiDocument, openApiIndex } from './open-api.ts'
 import { readBody } from './read-body.ts'
 import { representEvent, representList, representObject, type View } from './represent.ts'
-import { deleteOptions, isTrue, listQuery, watchQuery, writeOptions } from './request-parameters.ts'
+import { deleteOptions, isTrue, listQuery, timeout, watchQuery, writeOptions } from './request-parameters.ts'
 import { parseRequestPath, type RequestPath } from './request-path.ts'
 
 /** What is to be written to the connection. */
@@ -143,6 +145,7 @@ async function serveResource(
   const { name = '' } = target
   if (unknownSubresource) throw noSuchSubresource(served.type, name)
   if (method === 'GET') return read(front, target, request, view)
+  if (target.subresource !== undefined) requireUpdate(method, served.type)
   const patch = method === 'PATCH' ? patchType(custom, request) : undefined
   const value = await readBody(request.message)
   const written = ({ object, created, warnings }: Written): Response => {
@@ -150,16 +153,16 @@ async function serveResource(
     return { ...document(request, shown), status: created ? 201 : 200, warnings }
   }
   // What a custom object's path says about the name does not count for a POST.
-  if (method === 'POST' && (name === '' || (custom && target.subresource === undefined))) {
+  if (method === 'POST' && (name === '' || custom)) {
     const { name: _, ...collection } = target
-    return written(await core.create(collection, required(value), writeOptions(parameters, user)))
+    return written(await core.create(collection, required(value), writeOptions(parameters, user, 'CreateOptions')))
   }
   if (custom && name === '' && (method === 'PUT' || method === 'PATCH')) throw badRequest('name must be provided')
   if (method === 'PUT' && name !== '') {
-    return written(await core.replace(target, required(value), writeOptions(parameters, user)))
+    return written(await core.replace(target, required(value), writeOptions(parameters, user, 'UpdateOptions')))
   }
   if (patch !== undefined && name !== '') {
-    const options = writeOptions(parameters, user)
+    const options = writeOptions(parameters, user, 'PatchOptions')
     return written(await core.patch(target, { type: patch, body: required(value) }, options))
   }
   if (method === 'DELETE') {
@@ -175,6 +178,13 @@ async function serveResource(
   throw methodNotAllowed()
 }
 
+/** A subresource is read and changed; it neither comes nor goes by itself. */
+function requireUpdate(method: string, type: ResourceType): void {
+  if (method === 'PUT' || method === 'PATCH') return
+  const verb = { POST: 'create', DELETE: 'delete' }[method]
+  throw type.custom && verb !== undefined ? verbNotSupported(type, verb) : methodNotAllowed()
+}
+
 function isStatus(answer: ApiObject | Status): answer is Status {
   return answer.kind === 'Status'
 }
@@ -182,6 +192,8 @@ function isStatus(answer: ApiObject | Status): answer is Status {
 function read({ core }: Front, target: RequestTarget, request: Request, view: () => View): Response {
   const { parameters } = request
   if (isTrue(parameters, 'watch')) return watch(core, target, request, view)
+  // Nothing waits here, but what is no duration is refused.
+  timeout(parameters)
   if (target.name === undefined) {
     return document(request, representList(core.list(target, listQuery(parameters)), view()))
   }
