@@ -1,4 +1,5 @@
 import type { EndpointSlice } from './endpoint-slice.ts'
+import { sliceNamePrefix } from './slice-name.ts'
 import type { Work } from './work.ts'
 
 export type SliceCluster =
@@ -90,11 +91,8 @@ function originOf(rest: string, { service, knownClusters }: SliceSurroundings): 
   })
 }
 
-// generateName keeps 58 characters of a long prefix and adds five.
-const LONGEST_GENERATED_PREFIX = 58
-
 function startsWithService(rest: string, service: string): boolean {
-  return rest === service || rest.startsWith(`${service}-`.slice(0, LONGEST_GENERATED_PREFIX))
+  return rest === service || rest.startsWith(sliceNamePrefix(service))
 }
 
 function longestFirst(clusters: readonly string[]): string[] {

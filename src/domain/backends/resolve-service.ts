@@ -1,12 +1,12 @@
 import type { EndpointSlice } from '../endpoint-slice.ts'
-import type { Service, ServicePort } from '../service.ts'
+import type { Service } from '../service.ts'
 import type { Work } from '../work.ts'
 import { attributeSlices } from './attribute-slices.ts'
 import { type BackendFinding, warning } from './backend-finding.ts'
 import type { BackendOptions } from './backend-options.ts'
-import type { BackendEndpoint, BackendPool, PortBackend, ResolvedState, ServiceBackend } from './backends.ts'
-import { collectEndpoints, endpointIdentity, type FoundEndpoint } from './collect-endpoints.ts'
+import type { PortBackend, ResolvedState, ServiceBackend } from './backends.ts'
 import { checkExternalName } from './external-name.ts'
+import { describePort, type PoolScope, resolvePort } from './resolve-port.ts'
 import type { PortReference, WantedPorts } from './wanted-ports.ts'
 
 /** One Service as somebody asks for it, and what there is of it. */
@@ -59,7 +59,7 @@ export function resolveService(request: ServiceRequest): Resolution {
   const { ports, unmatched } = wanted(service, references)
   const scope = chooseClusters(request, subject)
   const { byCluster, findings } = attributeSlices(namespace, request.slices, { ...request, service: name })
-  const resolved = ports.map((port) => resolvePort(port, scope, byCluster, request))
+  const resolved = ports.map((port) => resolvePort(port, scope, byCluster, request.options.networks))
   const refusing = [...new Set(resolved.flatMap(({ refusing }) => refusing))].sort()
   return {
     backend: {
@@ -106,14 +106,7 @@ function resolveExternalName(
   return { backend, findings: [finding, ...nameless] }
 }
 
-interface Scope {
-  /** Clusters that get a pool. */
-  clusters: readonly string[]
-  blocked: ReadonlySet<string>
-  findings: BackendFinding[]
-}
-
-function chooseClusters(request: ServiceRequest, subject: string): Scope {
+function chooseClusters(request: ServiceRequest, subject: string): PoolScope & { findings: BackendFinding[] } {
   const { bound, providerClusters, options } = request
   const clusters = providerClusters.length === 0 ? bound : bound.filter((name) => providerClusters.includes(name))
   const blocked = new Set(request.blocked)
@@ -134,46 +127,6 @@ function chooseClusters(request: ServiceRequest, subject: string): Scope {
         findings: [warning('AllClustersBlocked', subject, `${all}; they keep serving (fail-open)`)],
       }
     : { ...scope, findings: [warning('AllClustersBlocked', subject, all)] }
-}
-
-function resolvePort(
-  port: ServicePort,
-  { clusters, blocked }: Scope,
-  byCluster: ReadonlyMap<string, readonly EndpointSlice[]>,
-  { options }: ServiceRequest,
-): { port: PortBackend<ResolvedState>; refusing: string[] } {
-  const taken = new Set<string>()
-  const refusing: string[] = []
-  const found = clusters.map((cluster) => {
-    const slices = blocked.has(cluster) ? [] : (byCluster.get(cluster) ?? [])
-    const { endpoints, refused } = collectEndpoints(slices, port, options.networks)
-    if (refused) refusing.push(cluster)
-    const fresh = endpoints.filter((endpoint) => !taken.has(endpointIdentity(endpoint)))
-    for (const endpoint of fresh) taken.add(endpointIdentity(endpoint))
-    const without: ResolvedState = blocked.has(cluster) ? 'blocked' : slices.length === 0 ? 'missing' : 'empty'
-    return { cluster, without, endpoints: fresh }
-  })
-  const anyReady = found.some(({ endpoints }) => endpoints.some(({ ready }) => ready))
-  const pools = found.map(({ cluster, without, endpoints }): BackendPool<ResolvedState> => {
-    const marked = endpoints.map((endpoint) => withDraining(endpoint, anyReady))
-    const serves = marked.some(({ draining }) => !draining)
-    return { cluster, state: serves ? 'serving' : without, endpoints: marked }
-  })
-  return { port: { ...describePort(port), pools, state: stateOfPort(pools) }, refusing }
-}
-
-function describePort({ port, name = '', protocol = 'TCP', appProtocol }: ServicePort) {
-  return { port, name, protocol, ...(appProtocol === undefined ? {} : { appProtocol }) }
-}
-
-/** kube-proxy's rule: while nothing is ready, what serves until it has terminated is better than nothing. */
-function withDraining(endpoint: FoundEndpoint, anyReady: boolean): BackendEndpoint {
-  return { ...endpoint, draining: anyReady && !endpoint.ready }
-}
-
-function stateOfPort(pools: readonly BackendPool<ResolvedState>[]): UnpooledState {
-  if (pools.some(({ state }) => state === 'serving')) return 'serving'
-  return pools.length === 0 || pools.some(({ state }) => state === 'missing') ? 'missing' : 'empty'
 }
 
 /** Entries for ports that no Service port stands behind. */

@@ -5,6 +5,7 @@ import { referencedSecrets } from '../referenced-secrets.ts'
 import { referencedServices } from '../referenced-services.ts'
 import type { ResourceBinding } from '../resource-binding.ts'
 import { clustersOfLocations, locateServices } from '../service-locations.ts'
+import { sliceNamePrefix } from '../slice-name.ts'
 import type { Lookup } from './lookup.ts'
 
 /** Objects as they were listed; may be more than the lookup needs. */
@@ -93,10 +94,7 @@ function isIn({ metadata }: MultiClusterIngress | MultiClusterService, { namespa
   return metadata.namespace === namespace
 }
 
-// generateName keeps 58 characters of what the random ones are added to.
-const LONGEST_GENERATED_PREFIX = 58
-
 /** Whether `imported-edge-a-web-x7k2p` may be a slice of `web`. Too many cost a read. */
 function isNamedIn(service: string, slice: string): boolean {
-  return `-${slice}-`.includes(`-${`${service}-`.slice(0, LONGEST_GENERATED_PREFIX)}`)
+  return `-${slice}-`.includes(`-${sliceNamePrefix(service)}`)
 }
