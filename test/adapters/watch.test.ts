@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { HTTP, type CloudEvent as SdkEvent } from 'cloudevents'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -13,7 +15,10 @@ import { changesAtSight } from '../../src/adapters/kubernetes/watch-changes.ts'
 import { WatchError, watchErrorOfStatus } from '../../src/adapters/kubernetes/watch-error.ts'
 import { watchLines } from '../../src/adapters/kubernetes/watch-lines.ts'
 import type { WatchedResource } from '../../src/adapters/kubernetes/watched-resource.ts'
+import { runCli } from '../../src/cli/run-cli.ts'
+import { startLocal } from '../../src/compose/start-local.ts'
 import { isCatalogueError } from '../../src/domain/catalogue-error.ts'
+import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
 import { createCore } from '../support/breakable-api.ts'
 import { isTaken } from '../support/event-receiver.ts'
@@ -850,4 +855,98 @@ t.test('lines of a stream, however it is cut into chunks', async (t) => {
 
 async function* streamOf(chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks
+}
+
+t.test('a change that no webhook reports is reconciled', async (t) => {
+  const directory = t.testdir()
+  const provider = createFakeProvider({ delayMs: 0, failure: () => undefined, clock })
+  const local = await startLocal({ directory, port: 0, provider, clock, logger: silent })
+  const admin = { user: { username: 'admin', groups: ['system:masters'] } }
+  for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']) {
+    const target = { group: 'admissionregistration.k8s.io', version: 'v1', plural }
+    await local.core.deleteCollection(target, {}, admin)
+    t.equal(local.core.list(target).items.length, 0)
+  }
+  const config = join(directory, 'watch.yaml')
+  const resources = [INGRESSES, CLUSTERS, SECRETS]
+  writeFileSync(config, JSON.stringify({ provider: { name: 'fake' }, watch: { resources } }))
+  const terminal = cliConsole({ KUBECONFIG: local.kubeconfigPath })
+  const running = runCli(
+    ['watch', '--config', config, '--sink', `${local.functionUrl}/events`, '--ca', local.caPath],
+    terminal.console,
+  )
+  t.teardown(() => local.close())
+
+  const target = { group: INGRESSES.group, version: 'v1alpha1', plural: INGRESSES.plural, namespace: 'default' }
+  const ingress = {
+    apiVersion: 'networking.karmada.io/v1alpha1',
+    kind: 'MultiClusterIngress',
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } },
+  }
+  await local.core.create(target, ingress, admin)
+  await eventually(() => {
+    const { status } = local.core.get({ ...target, name: 'web' }) as { status?: { loadBalancer?: object } }
+    if (status?.loadBalancer === undefined) fail('no status')
+  })
+  t.equal(provider.cloud.balancers().length, 1)
+  await local.core.delete({ ...target, name: 'web' }, admin)
+  await eventually(() => local.core.list(target).items.length === 0 || fail('still there'))
+  t.equal(provider.cloud.balancers().length, 0)
+
+  terminal.interrupt()
+  t.equal(await running, 0, terminal.lines.join('\n'))
+  t.ok(terminal.lines.some((line) => JSON.parse(line).msg === 'stopped'))
+})
+
+t.test('the command: usage, exit codes, and no path of the sink in the log', async (t) => {
+  const directory = t.testdir()
+  const world = await createWatchedWorld(t)
+  const config = join(directory, 'config.yaml')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      provider: { name: 'fake' },
+      kubernetes: { kubeconfig: world.kubeconfigPath },
+      watch: { resources: [INGRESSES] },
+      shutdown: { drainMs: 50 },
+    }),
+  )
+  const bad = join(directory, 'bad.yaml')
+  writeFileSync(bad, JSON.stringify({ provider: { name: 'fake' }, watch: { resources: [{ plural: 'x', kinds: 1 }] } }))
+  const sink = ['--sink', world.sink.url]
+  const wrong: [string[], RegExp][] = [
+    [[...sink], /--config FILE or WCP_CONFIG/],
+    [['--config', config], /--sink: give the URL/],
+    [['--config', config, '--sink', 'nonsense'], /--sink: must be an http/],
+    [['--config', config, ...sink, '--sweep-every', '0'], /--sweep-every/],
+    [['--config', config, ...sink, '--scope', 'some'], /--scope/],
+    [['--config', config, ...sink, '--what'], /--what/],
+    [['--config', bad, ...sink], /watch\.resources\.0\.kind/],
+  ]
+  for (const [args, message] of wrong) {
+    const { console, lines } = cliConsole({})
+    t.equal(await runCli(['watch', ...args], console), 2, args.join(' '))
+    t.match(lines.join('\n'), message)
+  }
+
+  world.sink.answer(() => ({ status: 503 }))
+  await world.create('web')
+  const secretPath = `${world.sink.url}/hidden-prefix`
+  const tokenFile = join(directory, 'token')
+  writeFileSync(tokenFile, 'bearer-of-news\n')
+  const { console, lines, interrupt } = cliConsole({ K_SINK: secretPath })
+  const running = runCli(['watch', '--config', config, '--token-file', tokenFile], console)
+  await eventually(() => world.sink.received.length > 0 || fail('nothing sent'))
+  interrupt()
+  t.equal(await running, 1, 'an event was left')
+  t.equal(world.sink.received[0]?.headers.authorization, 'Bearer bearer-of-news')
+  t.notMatch(lines.join('\n'), /hidden-prefix|bearer-of-news/)
+})
+
+function cliConsole(env: Record<string, string>) {
+  const lines: string[] = []
+  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<void>()
+  const write = (line: string) => void lines.push(line)
+  return { console: { out: write, err: write, env, interrupted }, lines, interrupt }
 }
