@@ -37,6 +37,7 @@ export const CONFIG_SCHEMA = {
       controller: text,
       names: { type: 'array', items: text, uniqueItems: true, default: [] },
       default: { type: 'boolean', default: false },
+      serviceLocations: { enum: ['owned', 'all'], default: 'owned' },
     }),
     multiClusterServices: section({
       selector: {

@@ -18,6 +18,8 @@ export interface Config {
     names: string[]
     /** Whether one of them is the default class. */
     default: boolean
+    /** Whose `status.serviceLocations` is written. */
+    serviceLocations: 'owned' | 'all'
   }
   multiClusterServices: { selector: LabelSelector }
   backends: {

@@ -852,6 +852,31 @@ t.test(
   },
 )
 
+t.test('locations of everybody’s ingresses, where that is wanted', async (t) => {
+  const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
+  for (const { wanted, expected } of [
+    { wanted: 'owned', expected: undefined },
+    { wanted: 'all', expected: [{ name: 'web', clusters: ['edge-a', 'edge-b'] }] },
+  ]) {
+    const world = createWorld({
+      objects: [
+        theirs,
+        ...buildServiceWorld('web'),
+        buildIngress({ spec: { ...buildIngress().spec, ingressClassName: 'theirs' } }),
+      ],
+      ingressClass: `serviceLocations: ${wanted}`,
+    })
+    await sweep(world)
+    t.same(world.read(INGRESS)?.status?.serviceLocations, expected, wanted)
+    world.requests.length = 0
+    await sweep(world)
+    t.notOk(
+      world.requests.some((request) => request.startsWith('patch')),
+      'once',
+    )
+  }
+})
+
 t.test('locations are published even when the provider fails', async (t) => {
   const world = createWorld({
     failure: ({ method }) => (method === 'ensure' ? { when: 'before', error: new Error('quota') } : undefined),

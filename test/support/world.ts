@@ -29,6 +29,8 @@ export interface WorldOptions {
   provider?: (fake: MultiClusterProvider) => MultiClusterProvider
   /** Between the function and the API server: faults, counters. */
   wrapStore?: (store: ClusterStore) => ClusterStore
+  /** Further settings in YAML of `ingressClass`. */
+  ingressClass?: string
   /** YAML beside the usual settings. */
   config?: string
 }
@@ -57,7 +59,7 @@ export interface World {
 const SETTINGS = `
 provider: { name: fake }
 identity: ${IDENTITY}
-ingressClass: { names: [${CLASS_NAME}], default: true }
+ingressClass: { names: [${CLASS_NAME}], default: true, INGRESS_CLASS }
 kubernetes: { kubeconfig: /unused }
 `
 
@@ -74,7 +76,10 @@ export function createWorld(options: WorldOptions = {}): World {
   })
   const requests: string[] = []
   const logs: World['logs'] = []
-  const { config, faults } = parseConfig(SETTINGS + (options.config ?? ''), {})
+  const { config, faults } = parseConfig(
+    SETTINGS.replace('INGRESS_CLASS', options.ingressClass ?? '') + (options.config ?? ''),
+    {},
+  )
   if (config === undefined) throw new Error(JSON.stringify(faults))
   const store = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
   const runtime = composeRuntime({

@@ -18,6 +18,8 @@ export interface BalancedResource<K extends BalancedKind> {
   ownershipOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Ownership>
   /** Reads and resolves what the balancer sends traffic to. Throws when the API could not be asked. */
   resolve(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ResolvedObject>
+  /** What is published on objects that are not ours, where that is wanted. */
+  statusOfOthers?(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ComputedStatus>
 }
 
 /** What an object comes to in the world as it is. */

@@ -7,8 +7,10 @@ import { applyBalancer, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerDependencies, BalancerPass } from './balancer-pass.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
+import { statusPatch } from './computed-status.ts'
 import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer } from './gather-balancer.ts'
+import { publishStatus } from './publish-status.ts'
 
 /** gather → decide → apply for one kind. Only a decision that writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
@@ -40,7 +42,7 @@ async function carryOut<K extends BalancedKind>(
 ): Promise<Outcome> {
   switch (decision.do) {
     case 'nothing':
-      return { kind: 'ignored', reason: decision.reason }
+      return publishForOthers(snapshot, decision.reason, pass)
     case 'settled':
       return { kind: 'settled' }
     case 'hold':
@@ -54,6 +56,20 @@ async function carryOut<K extends BalancedKind>(
         }),
       )
   }
+}
+
+/** Where the Services of an object run, for whoever serves it; nothing unless that is wanted. */
+async function publishForOthers<K extends BalancedKind>(
+  { object, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
+  reason: string,
+  pass: BalancerPass<K>,
+): Promise<Outcome> {
+  const ignored: Outcome = { kind: 'ignored', reason }
+  if (statusPatch(object.status, inputs.status) === undefined) return ignored
+  return withLock(pass.lock, pass.key, pass.signal, async ({ lost }) => {
+    await publishStatus(object, inputs.status, { ...pass, signal: AbortSignal.any([pass.signal, lost]) })
+    return ignored
+  })
 }
 
 function isFinal({ kind }: Outcome): boolean {

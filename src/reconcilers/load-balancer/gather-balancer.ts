@@ -26,7 +26,7 @@ export async function gatherBalancer<K extends BalancedKind>(
   const uid = object.metadata.uid ?? ''
   const [record, resolved] = await Promise.all([
     isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
-    isServed(seen) ? resource.resolve(object, reader, signal) : NOTHING_RESOLVED,
+    isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
   ])
   return { ...seen, record, inputs: inputsOf(object, resolved, record, pass) }
 }
@@ -46,6 +46,15 @@ const NOTHING_RESOLVED: ResolvedObject = {
   certificates: [],
   findings: [],
   status: {},
+}
+
+async function resolveUnserved<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  { resource, signal }: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<ResolvedObject> {
+  if (isBeingDeleted(object) || resource.statusOfOthers === undefined) return NOTHING_RESOLVED
+  return { ...NOTHING_RESOLVED, status: await resource.statusOfOthers(object, reader, signal) }
 }
 
 type Seen = Omit<BalancerSnapshot, 'record' | 'inputs'>

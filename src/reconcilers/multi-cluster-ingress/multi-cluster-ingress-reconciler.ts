@@ -15,12 +15,15 @@ import type { ResolvedObject } from '../load-balancer/balanced-resource.ts'
 import type { BalancerCalls } from '../load-balancer/balancer-calls.ts'
 import type { BalancerDependencies } from '../load-balancer/balancer-pass.ts'
 import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.ts'
+import type { ComputedStatus } from '../load-balancer/computed-status.ts'
 import { gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
 import type { Reconciler } from '../reconciler.ts'
 
 export interface MultiClusterIngressSettings {
   /** Compared with `spec.controller` of the IngressClass. */
   controller: string
+  /** Whose `status.serviceLocations` is written: that of ingresses that we serve, or of all, as the Go manager does. */
+  serviceLocations: 'owned' | 'all'
   backends: BackendSettings
 }
 
@@ -42,9 +45,21 @@ export function createMultiClusterIngressReconciler(
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
       resolve: (ingress, reader, signal) => resolveIngress(ingress, options, reader, signal),
+      ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
     dependencies,
   )
+}
+
+async function locate(
+  ingress: MultiClusterIngress,
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<ComputedStatus> {
+  const { namespace = '' } = ingress.metadata
+  const references = { namespace, services: referencedServices(ingress), secrets: [] }
+  const { bindings } = await gatherBackendWorld(references, reader, signal)
+  return { serviceLocations: serviceLocations(ingress, bindings) }
 }
 
 async function resolveIngress(
