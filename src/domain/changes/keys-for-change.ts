@@ -144,11 +144,9 @@ const ROWS: { readonly [K in Kind]?: Row<ObjectOfKind[K]> } = {
     written: true,
   },
   MultiClusterIngress: {
-    changed: () => true,
     find: ({ namespace, name }) => [itself('MultiClusterIngress', namespace, name)],
   },
   MultiClusterService: {
-    changed: () => true,
     find: ({ namespace, name }) => [itself('MultiClusterService', namespace, name)],
   },
 }
