@@ -2,7 +2,10 @@ import { createProcessPoolMemories } from '../adapters/memory/process-pool-memor
 import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import { parseCidr } from '../domain/cidr.ts'
+import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Flow } from '../flow/flow.ts'
+import { listAll } from '../flow/list-all.ts'
+import { recentList } from '../flow/recent-list.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Lock } from '../ports/lock.ts'
@@ -11,7 +14,10 @@ import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
 import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
 import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
-import { createMultiClusterIngressReconciler } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
+import {
+  createMultiClusterIngressReconciler,
+  type OurIngresses,
+} from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
 import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
 import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
 import { createServiceExportCrdReconciler } from '../reconcilers/service-export-crd/service-export-crd-reconciler.ts'
@@ -33,7 +39,7 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
   const dependencies = balancerDependencies(parts, lock)
   const { recorder } = dependencies
   const backends = backendSettings(config)
-  const ingress = { ...ingressClass, backends }
+  const ingress = { ...ingressClass, backends, ours: ourIngresses(parts) }
   const service = { ...multiClusterServices, backends }
   const exports = { ...ingressClass, ...multiClusterServices, finalizer, digest: sha256 }
   return {
@@ -66,6 +72,17 @@ function balancerDependencies(
     poolGraceMs: config.backends.graceMs,
     providerDeadlineMs: config.work.providerDeadlineMs,
   }
+}
+
+// A rollout of many ingresses asks for one list, not for one each.
+const RECENT_MS = 10_000
+
+function ourIngresses({ config, store, clock }: ReconcilerParts): OurIngresses {
+  const load = async (signal: AbortSignal) => {
+    const ingresses = await listAll('MultiClusterIngress', store, { limit: 500, signal })
+    return ingresses.filter((ingress) => hasFinalizer(ingress, config.finalizer))
+  }
+  return recentList(load, { clock, forMs: RECENT_MS })
 }
 
 function backendSettings({ backends }: Config): BackendSettings {

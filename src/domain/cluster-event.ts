@@ -18,7 +18,7 @@ export interface ClusterEvent {
   name: string
   /** The object as it is to be, or as it was when the event was sent; absent for DELETE and for reference events. */
   object?: KubernetesObject
-  /** The object before the change; only reviews know it. */
+  /** The object before the change; of CloudEvents only deletions know it. */
   oldObject?: KubernetesObject
   /** Who made the change; only reviews know it. */
   username?: string

@@ -80,3 +80,18 @@ function ageKey({ metadata }: MultiClusterIngress): string {
 function nameOf({ metadata }: MultiClusterIngress): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`
 }
+
+/** The ingress without the paths that an older one keeps; a rule that loses all of them goes. */
+export function withoutLostPaths(ingress: MultiClusterIngress, lost: readonly HostConflict[]): MultiClusterIngress {
+  if (lost.length === 0) return ingress
+  const identities = new Set(lost.map(({ host, path, pathType }) => claim(host, path, pathType).identity))
+  const rules = (ingress.spec?.rules ?? []).flatMap((rule) => {
+    const { host = '', http } = rule
+    const paths = (http?.paths ?? []).filter(
+      ({ path, pathType }) => !identities.has(claim(host.toLowerCase(), path, pathType).identity),
+    )
+    if (host === '' || paths.length === http?.paths?.length) return [rule]
+    return paths.length === 0 ? [] : [{ ...rule, http: { ...http, paths } }]
+  })
+  return { ...ingress, spec: { ...ingress.spec, rules } }
+}

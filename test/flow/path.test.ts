@@ -852,6 +852,52 @@ t.test(
   },
 )
 
+t.test('two ingresses claim one host and path: the older has it, the younger is told', async (t) => {
+  const rules = (...paths: string[]) => [
+    {
+      host: 'store.example.com',
+      http: {
+        paths: paths.map((path) => ({
+          path,
+          pathType: 'Prefix',
+          backend: { service: { name: 'web', port: { number: 80 } } },
+        })),
+      },
+    },
+  ]
+  const specs = new Map<string, unknown>()
+  const world = createWorld({
+    provider: (fake) => ({
+      ...fake,
+      loadBalancer: {
+        ...(fake.loadBalancer as NonNullable<typeof fake.loadBalancer>),
+        async ensureLoadBalancer(ingress, context) {
+          specs.set(ingress.metadata.name, ingress.spec?.rules)
+          return (await fake.loadBalancer?.ensureLoadBalancer(ingress, context)) ?? {}
+        },
+      },
+    }),
+  })
+  await world.create(buildIngress({ spec: { ingressClassName: 'multicloud', rules: rules('/', '/cart') } }))
+  await tell(world, 'CREATE', INGRESS)
+  await world.clock.advance(60_000)
+  const younger = { ...INGRESS, name: 'younger' }
+  await world.create(
+    buildIngress({
+      metadata: { name: 'younger' },
+      spec: { ingressClassName: 'multicloud', rules: rules('/cart/', '/help') },
+    }),
+  )
+  await tell(world, 'CREATE', younger)
+  t.same(specs.get('storefront'), rules('/', '/cart'))
+  t.same(specs.get('younger'), rules('/help'))
+  t.match(
+    world.events().at(-1),
+    /Warning HostConflict: store.example.com\/cart\/ is claimed by the older multiclusteringress shop\/storefront/,
+  )
+  t.equal(world.cloud.balancers().length, 2)
+})
+
 t.test('locations of everybody’s ingresses, where that is wanted', async (t) => {
   const theirs = buildClass({ metadata: { name: 'theirs' }, spec: { controller: 'example.com/b' } })
   for (const { wanted, expected } of [

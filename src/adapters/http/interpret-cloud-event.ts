@@ -61,7 +61,8 @@ function changeIntent(event: CloudEvent, isObject: boolean, operation: Operation
   const known = kindOf(group, kind)
   if (known === undefined) return { purpose: 'unknown', reason: 'kind' }
   requireAddress({ kind: known, namespace, name }, where?.path ?? 'data.metadata')
-  const current = operation === 'DELETE' ? undefined : object
+  // The data of a deletion is the object as it was last.
+  const state = operation === 'DELETE' ? 'oldObject' : 'object'
   return {
     purpose: 'change',
     event: {
@@ -72,7 +73,7 @@ function changeIntent(event: CloudEvent, isObject: boolean, operation: Operation
       namespace,
       name,
       receivedAt,
-      ...(current && { object: current }),
+      ...(object && { [state]: object }),
     },
   }
 }

@@ -103,7 +103,7 @@ async function callBalancer<K extends BalancedKind>(
 ): Promise<BalancerResult | undefined> {
   const { call } = decision
   if (call === 'none') return { changed: false, ...(record?.status === undefined ? {} : { status: record.status }) }
-  const view = { ...object, status: { ...object.status, ...inputs.status } }
+  const view = { ...object, spec: inputs.spec, status: { ...object.status, ...inputs.status } } as ObjectOfKind[K]
   const subject = { uid: object.metadata.uid ?? '', inputs }
   try {
     return await askProvider(pass, subject, (calls, context) =>

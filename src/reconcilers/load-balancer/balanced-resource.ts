@@ -24,6 +24,8 @@ export interface BalancedResource<K extends BalancedKind> {
 
 /** What an object comes to in the world as it is. */
 export interface ResolvedObject {
+  /** What is asked of the provider: the object's own spec, or what is left of it. */
+  spec: ObjectOfKind[BalancedKind]['spec']
   backends: ResolvedBackends
   certificates: Certificate[]
   /** Beside those of the backends. */

@@ -27,6 +27,8 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
 
 /** What a balancer is made from. */
 export interface BalancerInputs {
+  /** What is asked of the provider, where it is not the object's own spec. */
+  spec: BalancedObject['spec']
   backends: Backends
   certificates: readonly Certificate[]
   findings: readonly BackendFinding[]

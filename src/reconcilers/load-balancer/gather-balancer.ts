@@ -11,7 +11,7 @@ import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
 import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
-import type { BalancedObject, BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
+import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
 
 /** All reads of one pass, from the API server and from the provider. Undefined when the object does not exist. */
 export async function gatherBalancer<K extends BalancedKind>(
@@ -42,6 +42,7 @@ async function ownershipOf<K extends BalancedKind>(
 }
 
 const NOTHING_RESOLVED: ResolvedObject = {
+  spec: undefined,
   backends: { backends: { services: [] }, findings: [], blocked: [] },
   certificates: [],
   findings: [],
@@ -76,7 +77,7 @@ function inputsOf<K extends BalancedKind>(
   record: BalancerRecord | undefined,
   { key, pools, poolGraceMs, clock, digest }: BalancerPass<K>,
 ): BalancerInputs {
-  const { certificates, status } = resolved
+  const { certificates, status, spec } = resolved
   // A balancer that nobody remembers may have served anything.
   const served = pools.recall(key, object.metadata.uid ?? '') ?? (record === undefined ? NOTHING_SERVED : undefined)
   const { backends, findings, memory, lookAgainMs } = holdEmptyPools(
@@ -86,17 +87,15 @@ function inputsOf<K extends BalancedKind>(
     poolGraceMs,
   )
   return {
+    spec,
     backends,
     certificates,
     findings: summariseFindings([...resolved.findings, ...findings]),
     status,
     memory,
     lookAgainMs,
-    fingerprint: digest(canonicalJson({ ...wishes(object), status, backends, certificates })),
+    fingerprint: digest(
+      canonicalJson({ spec, annotations: meaningfulAnnotations(object), status, backends, certificates }),
+    ),
   }
-}
-
-/** What its owner asks for. */
-function wishes(object: BalancedObject) {
-  return { spec: object.spec, annotations: meaningfulAnnotations(object) }
 }

@@ -2,6 +2,7 @@ import type { BackendOptions } from '../../domain/backends/backend-options.ts'
 import { resolveIngressBackends } from '../../domain/backends/resolve-backends.ts'
 import { resolveCertificates } from '../../domain/backends/resolve-certificates.ts'
 import { blockedClusters } from '../../domain/blocked-clusters.ts'
+import { hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { ownershipByClass } from '../../domain/ownership.ts'
@@ -25,7 +26,11 @@ export interface MultiClusterIngressSettings {
   /** Whose `status.serviceLocations` is written: that of ingresses that we serve, or of all, as the Go manager does. */
   serviceLocations: 'owned' | 'all'
   backends: BackendSettings
+  ours: OurIngresses
 }
+
+/** The ingresses that we hold, as they were a moment ago: who claims which host. The sweep finds what came since. */
+export type OurIngresses = (signal: AbortSignal) => Promise<readonly MultiClusterIngress[]>
 
 /**
  * Serves the MultiClusterIngresses of our class. Locations, blocked clusters, backends and certificates come from the
@@ -44,7 +49,7 @@ export function createMultiClusterIngressReconciler(
       async ownershipOf(ingress, reader, signal) {
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
-      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, reader, signal),
+      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.ours, reader, signal),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
     dependencies,
@@ -63,11 +68,14 @@ async function locate(
 }
 
 async function resolveIngress(
-  ingress: MultiClusterIngress,
+  stored: MultiClusterIngress,
   options: BackendOptions,
+  ours: OurIngresses,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<ResolvedObject> {
+  const conflicts = hasHosts(stored) ? hostConflicts(stored, await ours(signal)) : []
+  const ingress = withoutLostPaths(stored, conflicts)
   const references = {
     namespace: ingress.metadata.namespace ?? '',
     services: referencedServices(ingress),
@@ -75,11 +83,18 @@ async function resolveIngress(
   }
   const world = await gatherBackendWorld(references, reader, signal)
   const locations = serviceLocations(ingress, world.bindings)
+  const { certificates, findings } = resolveCertificates(ingress, world.secrets)
   return {
+    spec: ingress.spec,
     backends: resolveIngressBackends(ingress, { ...world, options }),
-    ...resolveCertificates(ingress, world.secrets),
+    certificates,
+    findings: [...hostConflictFindings(conflicts), ...findings],
     status: { serviceLocations: locations, trafficBlockClusters: blockedClusters(locations, world.clusters) },
   }
+}
+
+function hasHosts({ spec }: MultiClusterIngress): boolean {
+  return (spec?.rules ?? []).some(({ host }) => host !== undefined && host !== '')
 }
 
 /** The class that is named, or, when none is, all of them: one may be the default. */

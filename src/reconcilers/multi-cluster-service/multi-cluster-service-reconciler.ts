@@ -48,6 +48,7 @@ async function resolveService(
   const { namespace = '', name } = service.metadata
   const world = await gatherBackendWorld({ namespace, services: [name], secrets: [] }, reader, signal)
   return {
+    spec: service.spec,
     backends: resolveServiceBackends(service, { ...world, options }),
     certificates: [],
     findings: deprecatedFields(service),
