@@ -399,6 +399,44 @@ t.test('time: timeouts, Retry-After, and the end of the request', async (t) => {
   const late = refusal(() => other.create(ingresses, ingress('late'), admin))
   await move(34_000)
   t.match(await late, /^504 Timeout/, 'the whole request has 34 s, even with Ignore')
+
+  const { core: hurried, calls: asked, advance: wait } = withWebhooks({ '/v': never })
+  configure(hurried, 'Validating', 'v', [webhook('/v', { failurePolicy: 'Ignore' })])
+  const given = refusal(() => hurried.create(ingresses, ingress('hurried'), { ...admin, timeoutMs: 1_500 }))
+  await wait(1_500)
+  t.match(await given, /^504 Timeout/, 'or less, if the client says so')
+  t.equal(asked[0]?.search, '?timeout=2s')
+  t.match(await refusal(() => hurried.get({ ...ingresses, name: 'hurried' })), /^404/)
+})
+
+t.test('what a webhook puts where the schema has no place', async (t) => {
+  const add = (path: string) => patch([{ op: 'add', path, value: 1 }])
+  const { core, calls, behaviours } = withWebhooks({ '/m': () => add('/spec/unheard') })
+  const rules = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }]
+  configure(core, 'Mutating', 'm', [webhook('/m', { rules })])
+  configure(core, 'Validating', 'v', [webhook('/v', { rules })])
+  const seen = () => calls.splice(0).at(-1)?.request['object'] as { spec: Record<string, unknown> } | undefined
+
+  const created = await core.create(ingresses, ingress('web'), admin)
+  t.equal(seen()?.spec['unheard'], 1, 'who validates still sees it')
+  t.strictSame(created.object['spec'], { ingressClassName: 'demo' })
+  const tried = await core.patch(web, change({ metadata: { labels: { a: 'b' } } }), { ...admin, dryRun: true })
+  t.equal(seen()?.spec['unheard'], 1)
+  t.strictSame(tried.object['spec'], { ingressClassName: 'demo' })
+  t.strictSame(core.get(web)['spec'], { ingressClassName: 'demo' })
+
+  behaviours['/m'] = () => add('/unheard')
+  const maps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'shop' }
+  await core.create(maps, { metadata: { name: 'a' } }, admin)
+  t.notOk(Object.hasOwn(seen() ?? {}, 'unheard'), 'a built-in kind has no place for it')
+})
+
+t.test('what was warned of is told with a refusal too', async (t) => {
+  const { core } = withWebhooks({ '/v': () => ({ allowed: false, warnings: ['before you ask'] }) })
+  configure(core, 'Validating', 'v', [webhook('/v')])
+  const unknown = ingress('a', { spec: { foo: 1 } })
+  const refused: unknown = await core.create(ingresses, unknown, admin).catch((error: unknown) => error)
+  t.match(refused, { warnings: ['unknown field "spec.foo"', 'before you ask'] })
 })
 
 t.test('races: what changes while a webhook thinks is asked about again', async (t) => {

@@ -426,6 +426,41 @@ t.test('watch: every change in order, for those it concerns', async (t) => {
   t.equal(timers(), 2, 'only the two open watches have a timer')
 })
 
+t.test('deletion: what stays, and how', async (t) => {
+  const core = testCore()
+  const namespaces = { group: '', version: 'v1', plural: 'namespaces' }
+  for (const name of ['default', 'kube-system', 'kube-public']) {
+    const refused = await refusal(() => core.delete({ ...namespaces, name }, admin))
+    t.equal(refused, `403 Forbidden: namespaces "${name}" is forbidden: this namespace may not be deleted`)
+  }
+
+  await core.create(ingresses, ingress('a'), admin)
+  const foreground = { ...admin, propagationPolicy: 'Foreground' as const }
+  const { answer } = await core.delete({ ...ingresses, name: 'a' }, foreground)
+  t.match(answer, { metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: String } })
+  await core.idle()
+  t.match(await refusal(() => core.get({ ...ingresses, name: 'a' })), /^404/, 'without dependents it goes at once')
+
+  await core.create(ingresses, ingress('b', { metadata: { finalizers: ['orphan'] } }), admin)
+  const orphan = await core.delete({ ...ingresses, name: 'b' }, admin)
+  t.match(orphan.answer, { metadata: { finalizers: ['orphan'] } }, 'the object itself says how it is deleted')
+
+  const { namespace: _, ...everywhere } = ingresses
+  t.match(await refusal(() => core.deleteCollection(everywhere, {}, admin)), /^404/, 'in one namespace only')
+})
+
+t.test('patches: replacing what is not there', async (t) => {
+  const core = testCore()
+  await core.create(ingresses, ingress('a'), admin)
+  const replace = (path: string, value: unknown) => {
+    const body = [{ op: 'replace', path, value }]
+    return core.patch({ ...ingresses, name: 'a' }, { type: 'json', body }, admin)
+  }
+  t.match(await replace('/metadata/labels', { a: 'b' }), { object: { metadata: { labels: { a: 'b' } } } })
+  t.match(await refusal(() => replace('/spec/nothing/here', 1)), /^422/)
+  t.match(await refusal(() => replace('/metadata/finalizers/0', 'x.dev/f')), /^422/)
+})
+
 t.test('the controllers: owners, namespaces and CRDs', async (t) => {
   const core = testCore()
   const maps = { group: '', version: 'v1', plural: 'configmaps', namespace: 'shop' }

@@ -74,6 +74,42 @@ t.test('who asks, and what for', async (t) => {
   }
 })
 
+t.test('a subresource neither comes nor goes, and options come from one place', async (t) => {
+  const at = `${base}/kept`
+  await call('POST', base, { body: ingress('kept') })
+  for (const method of ['POST', 'DELETE']) {
+    const refused = await call(method, `${at}/status`, method === 'POST' ? { body: ingress('kept') } : {})
+    t.match(refused, { status: 405, body: { reason: 'MethodNotAllowed', details: { kind: 'multiclusteringresses' } } })
+  }
+  t.match(await call('POST', `${at}?dryRun=All`, { body: ingress('other') }), { status: 201 })
+  t.match(await call('PATCH', base, { body: {}, headers: { 'content-type': 'application/merge-patch+json' } }), {
+    status: 400,
+    body: { message: 'name must be provided' },
+  })
+  t.match(await call('POST', '/api/v1/configmaps', { body: {} }), { status: 405, body: { details: {} } })
+  t.match(await call('DELETE', `${at}?propagationPolicy=Sometime`), {
+    status: 422,
+    body: {
+      message:
+        'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sometime": supported values: "Foreground", "Background", "Orphan", "nil"',
+    },
+  })
+  await call('DELETE', `${at}?dryRun=All`)
+  t.match(await call('GET', at), { status: 200 })
+  await call('DELETE', `${at}?dryRun=All`, { body: { kind: 'DeleteOptions', apiVersion: 'v1' } })
+  t.match(await call('GET', at), { status: 404 }, 'with a body the query does not count')
+})
+
+t.test('what is not served: text, or a Status, as it is near to what the server itself serves', async (t) => {
+  for (const path of ['/apis/networking.karmada.io/v1alpha1/nothings', '/apis/nope/v1/foos', '/nope']) {
+    t.strictSame((await call('GET', path)).body, '404 page not found\n', path)
+  }
+  for (const path of ['/api/v1/nothings', '/api/v2/pods', '/apis/apps/v1/nothings', '/api/v1/nodes/a/b']) {
+    const message = 'the server could not find the requested resource'
+    t.match(await call('GET', path), { status: 404, body: { kind: 'Status', message, details: {} } }, path)
+  }
+})
+
 t.test('discovery, plain and aggregated, and OpenAPI', async (t) => {
   const aggregated = {
     headers: { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json' },

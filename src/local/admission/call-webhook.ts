@@ -38,8 +38,8 @@ export async function askWebhook(
   for (let retries = 0; ; retries++) {
     const answer = await within(clock, end - clock.now(), timedOut, () => call(url))
     if (answer.status >= 200 && answer.status <= 206) {
-      const unreadable = mediaTypeFault(answer.headers['content-type'] ?? '')
-      if (unreadable !== undefined) throw new Error(`failed to call webhook: ${unreadable}`)
+      const fault = mediaTypeFault(answer.headers['content-type'] ?? '')
+      if (fault !== undefined) throw new Error(`failed to call webhook: Internal error occurred: ${fault}`)
       if (answer.body === '') throw new Error(`failed to call webhook: ${emptyAnswer(answer)}`)
       return answer.body
     }

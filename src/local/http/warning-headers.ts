@@ -29,10 +29,11 @@ function characters(text: string): string[] {
 
 /** A header cannot carry control characters; the real server drops such warnings as well (protocols §1.3). */
 function isPrintable(text: string): boolean {
-  // Beyond Latin-1 Node refuses the header.
-  return /^[\x20-\x7e\xa0-\xff]+$/.test(text)
+  return text !== '' && !/\p{Cc}/u.test(text)
 }
 
+/** In UTF-8, of which Node is to write every byte as it is. */
 function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+  return `"${Buffer.from(escaped).toString('latin1')}"`
 }

@@ -14,16 +14,17 @@ export function writeResponse(response: Response, out: ServerResponse): void {
     return
   }
   const { status, body, yaml = false, contentType } = response
-  const text = yaml ? stringify(body) : `${JSON.stringify(body)}\n`
+  // As bytes: with a text Node would write the headers in UTF-8 too, which those of warnings are already.
+  const bytes = Buffer.from(yaml ? stringify(body) : `${JSON.stringify(body)}\n`)
   const warnings = warningHeaders(response.warnings ?? [])
   if (warnings.length > 0) out.setHeader('warning', warnings)
   out.writeHead(status, {
     'content-type': yaml ? 'application/yaml' : (contentType ?? 'application/json'),
-    'content-length': Buffer.byteLength(text),
+    'content-length': bytes.length,
     'cache-control': 'no-cache, private',
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   })
-  out.end(text)
+  out.end(bytes)
 }
 
 function writeStream({ start }: Extract<Response, { kind: 'stream' }>, out: ServerResponse): void {
