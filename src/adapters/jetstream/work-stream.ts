@@ -21,7 +21,7 @@ export interface StoredState {
 /** A state in the hands of a worker. What it does not answer for a while is handed to another one. */
 export interface Delivery extends StoredState {
   subject: string
-  /** How often this state was handed out, this time included. */
+  /** How often this state was handed out, this time included. NATS 2.9 begins anew after handing it to one that had died. */
   times: number
   /** It is removed; a newer state of the subject stays. */
   done(): void
