@@ -318,6 +318,33 @@ t.test('long lists come in pages; a token that expires in between loses nothing'
   t.equal(expired, 2)
 })
 
+t.test('only a list can be empty', async (t) => {
+  const world = await createWatchedWorld(t)
+  await world.create('web')
+  world.start()
+  await untilTaken(t, world, ['add shop/web'])
+  const answers = ['{}', '{"items":[],"metadata":{"resourceVersion":"5"}}', '{"kind":"List"}', '[]', 'null', '<html>']
+  let strange = 0
+  world.api.answerWith(({ query }, response) => {
+    const answer = query.has('watch') ? undefined : answers[strange]
+    if (answer === undefined) return false
+    strange += 1
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+    return true
+  })
+  const expired = '{"type":"ERROR","object":{"kind":"Status","code":410}}'
+  await eventually(() => world.api.openWatches() === 1 || fail('no watch'))
+  world.api.say(expired)
+  await eventually(() => (strange === answers.length && world.api.openWatches() === 1) || fail('no watch'))
+  t.strictSame(world.sink.taken(), ['add shop/web'], 'nothing is gone')
+
+  // As the API server writes an empty list of metadata.
+  const metadata = { resourceVersion: world.api.core.resourceVersion() }
+  answers.push(JSON.stringify({ kind: 'PartialObjectMetadataList', items: null, metadata }))
+  world.api.say(expired)
+  await untilTaken(t, world, ['add shop/web', 'delete shop/web'])
+})
+
 t.test('a watch that is silent for too long is begun anew', async (t) => {
   const world = await createWatchedWorld(t)
   let swallowed = 0

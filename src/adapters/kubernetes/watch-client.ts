@@ -115,9 +115,12 @@ function queryOf({ labelSelector, fieldSelector }: WatchedResource, own: Record<
 }
 
 function pageOf(body: unknown, resource: WatchedResource): WatchPage {
-  const { items, metadata } = (body ?? {}) as { items?: unknown; metadata?: Record<string, unknown> }
-  const { resourceVersion, continue: token } = metadata ?? {}
-  if (!Array.isArray(items) || typeof resourceVersion !== 'string') {
+  const { kind, items: sent, metadata } = (body ?? {}) as Partial<Record<'kind' | 'items' | 'metadata', unknown>>
+  const { resourceVersion, continue: token } = (metadata ?? {}) as Record<string, unknown>
+  // An empty list of metadata comes with null.
+  const items = sent === null ? [] : sent
+  // Whoever takes something else for an empty list tells that everything is gone.
+  if (!String(kind).endsWith('List') || !Array.isArray(items) || typeof resourceVersion !== 'string') {
     throw new WatchError('garbled', 'the answer is not a list')
   }
   return {
