@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts'
 import { parseCidr } from '../domain/cidr.ts'
 import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Flow } from '../flow/flow.ts'
-import { listAll } from '../flow/list-all.ts'
 import { recentList } from '../flow/recent-list.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
@@ -12,6 +11,7 @@ import type { Lock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
+import { listAll } from '../reconcilers/list-all.ts'
 import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
 import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
 import {
@@ -53,7 +53,7 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
 }
 
 function balancerDependencies(
-  { config, store, clock, logger, disowned = false }: ReconcilerParts,
+  { config, provider, store, clock, logger, disowned = false }: ReconcilerParts,
   lock: Lock,
 ): BalancerDependencies {
   const { clusterId, finalizer, takeOver } = config
@@ -67,6 +67,8 @@ function balancerDependencies(
     finalizer,
     takeOver,
     disowned,
+    removeOrphans: config.orphans.remove,
+    consistencyWindowMs: provider.consistencyWindowMs ?? 0,
     clock,
     pools: createProcessPoolMemories(),
     poolGraceMs: config.backends.graceMs,

@@ -67,6 +67,7 @@ export const CONFIG_SCHEMA = {
       failOpen: { type: 'boolean', default: false },
       graceMs: { type: 'integer', minimum: 0, maximum: 600_000, default: 15_000 },
     }),
+    orphans: section({ remove: { type: 'boolean', default: true } }),
     propagation: section({ enabled: { type: 'boolean', default: true } }),
     identity: text,
     kubernetes: section({

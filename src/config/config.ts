@@ -30,6 +30,8 @@ export interface Config {
     /** How long a pool whose endpoints vanished keeps what it had. */
     graceMs: number
   }
+  /** Whether balancers of objects that are gone are removed, or only reported. */
+  orphans: { remove: boolean }
   /** Whether ServiceExports and their policies are kept, so that endpoints come to the control plane. */
   propagation: { enabled: boolean }
   /** The user name under which we write, as the API server sees it. */

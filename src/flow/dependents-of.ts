@@ -7,7 +7,7 @@ import { referencedServices } from '../domain/referenced-services.ts'
 import { clustersOfRemedy } from '../domain/remedy.ts'
 import { serviceOfSlice } from '../domain/slice-service.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
-import { listAll } from './list-all.ts'
+import { listAll } from '../reconcilers/list-all.ts'
 
 /** A key to queue, now or a while later. */
 export interface Dependent {

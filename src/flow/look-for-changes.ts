@@ -3,8 +3,8 @@ import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import { isVisible, needsLook } from '../domain/visibility.ts'
 import type { Hint, WorkItem } from '../domain/work-item.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
+import { listAll } from '../reconcilers/list-all.ts'
 import type { ReadObject } from './known-reader.ts'
-import { listAll } from './list-all.ts'
 
 export interface Sighting {
   /** Whether there is anything to reconcile now. */

@@ -10,9 +10,9 @@ import type { ServiceExport } from '../domain/service-export.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isUnfinished } from '../domain/unfinished.ts'
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
+import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
 import { type Known, knownReader, type ReadList } from './known-reader.ts'
-import { listAll } from './list-all.ts'
 import { reconcileKey } from './reconcile-key.ts'
 import { formatSweepToken, parseSweepToken, type SweepPosition } from './sweep-token.ts'
 
@@ -64,7 +64,17 @@ export async function sweep(
     report.listed += page.items.length
     position = nextPosition(position, page.continue, kinds.length)
   }
+  if (request.scope === 'all') await sweepOrphans(report, flow, signal)
   return report
+}
+
+/** Last, when every living object was seen; a provider that cannot list has none to tell. */
+async function sweepOrphans(report: SweepReport, { reader, reconcilers }: Flow, signal: AbortSignal): Promise<void> {
+  for (const reconciler of Object.values(reconcilers)) {
+    const { found = 0, removed = 0 } = (await reconciler.sweepOrphans?.({ reader, signal })) ?? {}
+    report.orphans.found += found
+    report.orphans.removed += removed
+  }
 }
 
 /** Objects of which there is one. */
@@ -138,7 +148,12 @@ async function readNamespaces(
 }
 
 function emptyReport(scope: SweepScope): SweepReport {
-  return { scope, listed: 0, outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 } }
+  return {
+    scope,
+    listed: 0,
+    outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+    orphans: { found: 0, removed: 0 },
+  }
 }
 
 function nextPosition(

@@ -17,11 +17,18 @@ export async function workOn(item: WorkItem, flow: Flow, signal: AbortSignal): P
     if (!sighting.worthwhile) return { outcome: notYet(sighting.waiting), waiting: sighting.waiting }
     const known = knownReader(reader, { objects: sighting.read })
     await queueDependents(item, flow, known, signal)
-    const outcome = await reconcileKey(item.key, flow, { reader: known, signal })
+    const pass = { reader: known, signal, formerUids: formerUids(item) }
+    const outcome = await reconcileKey(item.key, flow, pass)
     return { outcome, waiting: sighting.waiting }
   } catch (error) {
     return { outcome: outcomeOfError(error, item.key, logger), waiting: item.hints }
   }
+}
+
+/** Of the key's own object, as events named it; whether it is gone is seen when it is read. */
+function formerUids({ key, hints }: WorkItem): string[] {
+  const own = hints.filter(({ object }) => formatKey(object) === formatKey(key))
+  return [...new Set(own.flatMap(({ uid }) => uid ?? []))]
 }
 
 /** Throws when the queue cannot take them: then the key itself is tried again. */

@@ -27,6 +27,11 @@ export interface MultiClusterProvider {
   readonly name: string
   readonly loadBalancer?: LoadBalancer
   readonly mcsLoadBalancer?: MCSLoadBalancer
+  /**
+   * How long after a create whose answer was lost the cloud may still bring the balancer, and `get…` may not show one
+   * that exists. Within it "absent" proves nothing, and no finalizer is released. 0 when absent: what was made is seen.
+   */
+  readonly consistencyWindowMs?: number
 }
 
 /** Balancers for MultiClusterIngress (layer 7). */
@@ -42,6 +47,11 @@ export interface LoadBalancer {
    * object is gone: then the provider answers from its own record, by `context.identity` alone.
    */
   ensureLoadBalancerDeleted(ingress: MultiClusterIngress | undefined, context: ProviderContext): Promise<void>
+  /**
+   * Every balancer of this control plane in the provider's record, for finding those whose object is gone. Balancers that
+   * a user brought, keeps or disowned are not in it.
+   */
+  listLoadBalancers?(context: ListContext): Promise<BalancerIdentity[]>
   /** What it can send to beside pods; nothing when absent. What it cannot becomes an empty route and a Warning. */
   readonly supports?: BackendSupport
   /** Pure and quick, no cloud call: what is wrong with this object for this cloud. Asked by the validate door. */
@@ -54,6 +64,7 @@ export interface MCSLoadBalancer {
   ensureMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   updateMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   ensureMCSLoadBalancerDeleted(service: MultiClusterService | undefined, context: ProviderContext): Promise<void>
+  listMCSLoadBalancers?(context: ListContext): Promise<BalancerIdentity[]>
   readonly supports?: BackendSupport
   validate?(service: MultiClusterService): Finding[]
 }
@@ -87,6 +98,12 @@ export interface BalancerIdentity {
   namespace: string
   name: string
   uid: string
+}
+
+export interface ListContext {
+  signal: AbortSignal
+  logger: Logger
+  clusterId: string
 }
 
 export interface ProviderContext {

@@ -6,6 +6,14 @@ import type { ClusterReader } from '../ports/cluster-store.ts'
 export interface Reconciler {
   /** Throws what the API server or the provider answered; the caller turns that into an outcome. */
   reconcile(key: ObjectKey, pass: ReconcilePass): Promise<Outcome>
+  /** What exists in the cloud for objects that exist no more: found, and removed when it was found before. */
+  sweepOrphans?(pass: ReconcilePass): Promise<OrphanReport>
+}
+
+export interface OrphanReport {
+  /** Found, and still there. */
+  found: number
+  removed: number
 }
 
 export interface ReconcilePass {
@@ -13,4 +21,6 @@ export interface ReconcilePass {
   reader: ClusterReader
   /** Aborts at the deadline of the work. */
   signal: AbortSignal
+  /** Of this name, as somebody said: uids of objects that are gone by now. */
+  formerUids?: readonly string[]
 }

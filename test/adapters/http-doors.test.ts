@@ -200,7 +200,12 @@ t.test('a batch gets one answer: again if that helps any, else never again, else
 })
 
 t.test('a sweep that runs out of time says where to go on', async (t) => {
-  const report = { listed: 3, outcomes: { settled: 3, gone: 0, ignored: 0, later: 0, failed: 0 }, continue: 'token' }
+  const report = {
+    listed: 3,
+    outcomes: { settled: 3, gone: 0, ignored: 0, later: 0, failed: 0 },
+    orphans: { found: 0, removed: 0 },
+    continue: 'token',
+  }
   const sweep: Doors['sweep'] = ({ scope }, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve({ scope, ...report })))
   for (const name of ['operations/sweep', 'cloud-events/ping']) {
@@ -216,7 +221,12 @@ t.test('a sweep goes on where the last one stopped', async (t) => {
     stubDoors({
       sweep: async (request) => {
         asked.push(request)
-        return { scope: request.scope, listed: 0, outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 } }
+        return {
+          scope: request.scope,
+          listed: 0,
+          outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+          orphans: { found: 0, removed: 0 },
+        }
       },
     }),
   )

@@ -852,6 +852,65 @@ t.test(
   },
 )
 
+t.test('a balancer whose object went without its finalizer', async (t) => {
+  const strip = async (world: World) => {
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    const before = world.read(INGRESS) as KubernetesObject
+    await world.edit(INGRESS, { metadata: { finalizers: null } })
+    await world.remove(INGRESS)
+    return before
+  }
+  const told = createWorld()
+  await tell(told, 'DELETE', INGRESS, await strip(told))
+  t.same(told.cloud.balancers(), [], 'is removed when an event names its uid and the provider knows it')
+
+  const later = createWorld()
+  const before = await strip(later)
+  await later.create(buildIngress())
+  await tell(later, 'DELETE', INGRESS, before)
+  await later.clock.advance(1_000)
+  t.same(
+    later.cloud.balancers().map(({ identity }) => identity.uid),
+    [later.read(INGRESS)?.metadata.uid],
+    'and not that of a later object of the name',
+  )
+
+  const swept = createWorld()
+  await strip(swept)
+  t.match(await sweep(swept), { orphans: { found: 1, removed: 0 } }, 'is reported by the first sweep')
+  t.match(await sweep(swept), { orphans: { found: 1, removed: 0 } }, 'still by the next one, which comes at once')
+  t.equal(swept.cloud.balancers().length, 1)
+  await swept.clock.advance(61_000)
+  t.match(await sweep(swept), { orphans: { found: 0, removed: 1 } }, 'and removed by one a while later')
+  t.same(swept.cloud.balancers(), [])
+
+  const reported = createWorld({ config: 'orphans: { remove: false }' })
+  await strip(reported)
+  await sweep(reported)
+  await reported.clock.advance(61_000)
+  t.match(await sweep(reported), { orphans: { found: 1, removed: 0 } }, 'or only reported')
+})
+
+t.test('within the provider’s window "absent" proves nothing after a create whose answer was lost', async (t) => {
+  let lost = true
+  const world = createWorld({
+    failure: ({ method }) =>
+      lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
+    provider: (fake) => ({ ...fake, consistencyWindowMs: 30_000 }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  lost = false
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing is released yet')
+  await world.clock.advance(31_000)
+  t.equal(world.read(INGRESS), undefined)
+  t.same(world.cloud.balancers(), [])
+  t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
+})
+
 t.test('two ingresses claim one host and path: the older has it, the younger is told', async (t) => {
   const rules = (...paths: string[]) => [
     {

@@ -28,6 +28,7 @@ export function stubDoors(overrides: Partial<Doors> = {}): Doors & { queued: Wor
       scope,
       listed: 0,
       outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+      orphans: { found: 0, removed: 0 },
     }),
     readiness: async () => ({ ready: true, checks: [{ name: 'certificate', ok: true, message: 'not served here' }] }),
     metricsText: async () => '# TYPE up gauge\nup 1\n',

@@ -11,12 +11,12 @@ import {
   renewPatch,
 } from '../../domain/lease-record.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
-import { deadline } from '../../reconcilers/deadline.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { HeldLock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { ServerClock } from '../../ports/server-clock.ts'
+import { deadline } from '../../reconcilers/deadline.ts'
 
 export interface HeldLeaseOptions {
   store: ClusterStore

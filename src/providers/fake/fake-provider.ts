@@ -32,6 +32,7 @@ function ingressBalancer(cloud: FakeCloud): LoadBalancer {
     ensureLoadBalancer: async (_ingress, context) => ({ status: await cloud.ensure(context), changed: true }),
     updateLoadBalancer: (_ingress, context) => cloud.update(context),
     ensureLoadBalancerDeleted: (_ingress, context) => cloud.ensureDeleted(context),
+    listLoadBalancers: async () => cloud.balancers().map(({ identity }) => identity),
   }
 }
 
@@ -41,5 +42,6 @@ function serviceBalancer(cloud: FakeCloud): MCSLoadBalancer {
     ensureMCSLoadBalancer: async (_service, context) => ({ status: await cloud.ensure(context), changed: true }),
     updateMCSLoadBalancer: (_service, context) => cloud.update(context),
     ensureMCSLoadBalancerDeleted: (_service, context) => cloud.ensureDeleted(context),
+    listMCSLoadBalancers: async () => cloud.balancers().map(({ identity }) => identity),
   }
 }

@@ -9,11 +9,12 @@ import { isProviderError } from '../../provider/errors.ts'
 import type { BalancerResult } from '../../provider/multicluster.ts'
 import type { EventNote } from '../event-recorder.ts'
 import type { BalancedKind } from './balanced-resource.ts'
-import { askProvider, type BalancerPass } from './balancer-pass.ts'
+import { askProvider, type BalancerPass, type HeldPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
+import { rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
@@ -23,7 +24,7 @@ type CleanUp = Extract<BalancerDecision, { do: 'cleanUp' }>
 export function applyBalancer<K extends BalancedKind>(
   decision: Serve | CleanUp,
   snapshot: Snapshot<K>,
-  pass: BalancerPass<K>,
+  pass: HeldPass<K>,
 ): Promise<Outcome> {
   return decision.do === 'serve' ? serve(decision, snapshot, pass) : cleanUp(decision, snapshot, pass)
 }
@@ -43,7 +44,7 @@ export async function reportHold<K extends BalancedKind>(
 async function serve<K extends BalancedKind>(
   decision: Serve,
   snapshot: Snapshot<K>,
-  pass: BalancerPass<K>,
+  pass: HeldPass<K>,
 ): Promise<Outcome> {
   const object =
     decision.claim === 'none'
@@ -99,16 +100,18 @@ async function callBalancer<K extends BalancedKind>(
   decision: Serve,
   object: ObjectOfKind[K],
   { inputs, record }: Snapshot<K>,
-  pass: BalancerPass<K>,
+  pass: HeldPass<K>,
 ): Promise<BalancerResult | undefined> {
   const { call } = decision
   if (call === 'none') return { changed: false, ...(record?.status === undefined ? {} : { status: record.status }) }
   const view = { ...object, spec: inputs.spec, status: { ...object.status, ...inputs.status } } as ObjectOfKind[K]
   const subject = { uid: object.metadata.uid ?? '', inputs }
   try {
-    return await askProvider(pass, subject, (calls, context) =>
-      call === 'ensure' ? calls.ensure(view, context) : calls.update(view, context),
-    )
+    return call === 'ensure'
+      ? await rememberingCreate(subject.uid, pass, () =>
+          askProvider(pass, subject, (calls, context) => calls.ensure(view, context)),
+        )
+      : await askProvider(pass, subject, (calls, context) => calls.update(view, context))
   } catch (error) {
     if (isProviderError(error) && error.kind === 'ImplementedElsewhere') return undefined
     // Where the Services run is known, whatever became of the balancer.
@@ -122,7 +125,7 @@ async function callBalancer<K extends BalancedKind>(
 async function cleanUp<K extends BalancedKind>(
   { finalizer }: CleanUp,
   snapshot: Snapshot<K>,
-  pass: BalancerPass<K>,
+  pass: HeldPass<K>,
 ): Promise<Outcome> {
   const { object } = snapshot
   const uid = object.metadata.uid ?? ''
@@ -131,6 +134,10 @@ async function cleanUp<K extends BalancedKind>(
   } catch (error) {
     await tellFailure(object, 'DeleteLoadBalancerFailed', error, pass)
     throw error
+  }
+  const mayComeMs = await unknownCreateMs(uid, pass)
+  if (mayComeMs > 0) {
+    return { kind: 'later', afterMs: mayComeMs, reason: 'a create whose outcome is unknown may still bring a balancer' }
   }
   const cleared = isBeingDeleted(object) ? object : await clearStatus(snapshot, pass)
   const operations = releasePatch(cleared, finalizer)

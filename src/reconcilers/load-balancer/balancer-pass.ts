@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Digest } from '../../ports/digest.ts'
-import type { Lock } from '../../ports/lock.ts'
+import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { PoolMemories } from '../../ports/pool-memories.ts'
 import type { ProviderContext } from '../../provider/multicluster.ts'
@@ -28,6 +28,10 @@ export interface BalancerDependencies {
   takeOver: boolean
   /** Nothing is ours any more: what we hold is cleaned up and let go. */
   disowned: boolean
+  /** Whether balancers of objects that are gone are removed, or only reported. */
+  removeOrphans: boolean
+  /** See `MultiClusterProvider.consistencyWindowMs`. */
+  consistencyWindowMs: number
   clock: Clock
   pools: PoolMemories
   /** How long a pool whose endpoints vanished keeps what it had. */
@@ -44,6 +48,11 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+}
+
+/** A run that holds the lock of its object, and may write. */
+export interface HeldPass<K extends BalancedKind> extends BalancerPass<K> {
+  held: HeldLock
 }
 
 /** What a call is about: the object by its uid, and, to serve it, what it is made from. */

@@ -11,27 +11,33 @@ import { statusPatch } from './computed-status.ts'
 import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
+import { removeFormer, sweepOrphans } from './remove-orphans.ts'
 
 /** gather → decide → apply for one kind. Only a decision that writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
   resource: BalancedResource<K>,
   dependencies: BalancerDependencies,
 ): Reconciler {
+  const passFor = (key: ObjectKey, signal: AbortSignal): BalancerPass<K> => ({
+    ...dependencies,
+    resource,
+    key: { ...key, kind: resource.kind },
+    signal,
+    fence: '',
+  })
   return {
-    async reconcile(key: ObjectKey, { reader, signal }: ReconcilePass): Promise<Outcome> {
-      const pass: BalancerPass<K> = {
-        ...dependencies,
-        resource,
-        key: { ...key, kind: resource.kind },
-        signal,
-        fence: '',
-      }
+    async reconcile(key: ObjectKey, { reader, signal, formerUids = [] }: ReconcilePass): Promise<Outcome> {
+      const pass = passFor(key, signal)
       const snapshot = await gatherBalancer(pass, reader)
+      const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
+      if (former.length > 0) await removeFormer(former, pass)
       if (snapshot === undefined) return { kind: 'gone' }
       const decision = decideBalancer(snapshot)
       const outcome = await carryOut(decision, snapshot, pass)
       return isFinal(outcome) ? rememberPools(snapshot, outcome, pass) : outcome
     },
+    sweepOrphans: ({ signal }) =>
+      sweepOrphans(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal), dependencies.removeOrphans),
   }
 }
 
@@ -53,6 +59,7 @@ async function carryOut<K extends BalancedKind>(
           ...pass,
           signal: AbortSignal.any([pass.signal, held.lost]),
           fence: held.fence,
+          held,
         }),
       )
   }

@@ -116,5 +116,6 @@ function ingressCalls(loadBalancer: LoadBalancer): BalancerCalls<MultiClusterIng
     ensure: (ingress, context) => loadBalancer.ensureLoadBalancer(ingress, context),
     update: (ingress, context) => loadBalancer.updateLoadBalancer(ingress, context),
     ensureDeleted: (ingress, context) => loadBalancer.ensureLoadBalancerDeleted(ingress, context),
+    list: loadBalancer.listLoadBalancers?.bind(loadBalancer),
   }
 }

@@ -62,5 +62,6 @@ function serviceCalls(loadBalancer: MCSLoadBalancer): BalancerCalls<MultiCluster
     ensure: (service, context) => loadBalancer.ensureMCSLoadBalancer(service, context),
     update: (service, context) => loadBalancer.updateMCSLoadBalancer(service, context),
     ensureDeleted: (service, context) => loadBalancer.ensureMCSLoadBalancerDeleted(service, context),
+    list: loadBalancer.listMCSLoadBalancers?.bind(loadBalancer),
   }
 }

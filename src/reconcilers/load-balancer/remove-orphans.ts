@@ -1,0 +1,123 @@
+import type { ObjectOfKind } from '../../domain/kinds.ts'
+import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
+import type { HeldLock } from '../../ports/lock.ts'
+import type { BalancerIdentity } from '../../provider/multicluster.ts'
+import { listAll } from '../list-all.ts'
+import { callProvider } from '../provider-call.ts'
+import type { OrphanReport } from '../reconciler.ts'
+import type { BalancedKind } from './balanced-resource.ts'
+import { askProvider, type BalancerPass } from './balancer-pass.ts'
+
+/** Every balancer of this kind in the provider's record; none when it keeps no record that it can list. */
+async function recordedBalancers<K extends BalancedKind>(pass: BalancerPass<K>): Promise<BalancerIdentity[]> {
+  const { resource, clusterId, logger, signal, key } = pass
+  const list = resource.calls?.list
+  if (list === undefined) return []
+  const identities = await callProvider(key, signal, () => list({ signal, logger, clusterId }))
+  return identities.filter((identity) => identity.clusterId === clusterId && identity.kind === resource.kind)
+}
+
+/**
+ * Removes the balancers of objects that are gone and whose uids somebody told. Nothing is removed on their word: the
+ * object of this uid was just seen to be gone, and the provider's own record must name key and uid.
+ */
+export async function removeFormer<K extends BalancedKind>(
+  uids: readonly string[],
+  pass: BalancerPass<K>,
+): Promise<void> {
+  const { namespace, name } = pass.key
+  const recorded = await recordedBalancers(pass)
+  const former = recorded.filter(
+    (identity) => identity.namespace === namespace && identity.name === name && uids.includes(identity.uid),
+  )
+  for (const { uid } of former) await removeBalancer(uid, pass)
+}
+
+// A create may be in flight, and a list a moment old; nobody removes what was first seen just now.
+const SEEN_FOR_MS = 60_000
+
+/**
+ * Balancers whose object exists no more, because somebody took our finalizer by hand: reported when they are seen first,
+ * and removed when they are seen again a while later. The first sighting is noted with the lock, outside this process.
+ */
+export async function sweepOrphans<K extends BalancedKind>(
+  pass: BalancerPass<K>,
+  remove: boolean,
+): Promise<OrphanReport> {
+  const recorded = await recordedBalancers(pass)
+  if (recorded.length === 0) return { found: 0, removed: 0 }
+  const living = await livingUids(pass)
+  const report = { found: 0, removed: 0 }
+  for (const identity of recorded) {
+    const key = { ...pass.key, namespace: identity.namespace, name: identity.name }
+    if (living.get(formatKey(key)) === identity.uid) continue
+    const removed = await examine(identity.uid, { ...pass, key }, remove)
+    if (removed === undefined) continue
+    if (removed) report.removed += 1
+    else report.found += 1
+  }
+  return report
+}
+
+async function livingUids<K extends BalancedKind>({
+  store,
+  resource,
+  signal,
+}: BalancerPass<K>): Promise<Map<string, string>> {
+  const objects: ObjectOfKind[K][] = await listAll(resource.kind, store, { limit: 500, signal })
+  return new Map(
+    objects.map((object): [string, string] => [formatKey(keyOf(resource.kind, object)), object.metadata.uid ?? '']),
+  )
+}
+
+/** Whether it was removed; undefined when it is no orphan after all, or somebody else is at it. */
+async function examine<K extends BalancedKind>(
+  uid: string,
+  pass: BalancerPass<K>,
+  remove: boolean,
+): Promise<boolean | undefined> {
+  const held = await pass.lock.acquire(pass.key, { signal: pass.signal })
+  if (held === undefined) return undefined
+  try {
+    return await examineHeld(
+      uid,
+      held,
+      { ...pass, signal: AbortSignal.any([pass.signal, held.lost]), fence: held.fence },
+      remove,
+    )
+  } finally {
+    await held.release()
+  }
+}
+
+async function examineHeld<K extends BalancedKind>(
+  uid: string,
+  held: HeldLock,
+  pass: BalancerPass<K>,
+  remove: boolean,
+): Promise<boolean | undefined> {
+  const { store, key, signal, clock, logger } = pass
+  const note = `orphan-${uid}`
+  const living = await store.get(key, { signal })
+  if (living?.metadata.uid === uid) return undefined
+  const seenAt = Number(held.note(note) ?? Number.NaN)
+  const now = clock.now()
+  if (Number.isNaN(seenAt)) {
+    logger.warn({ balancer: describe(key, uid) }, 'balancer of an object that is gone: looked at again later')
+    await held.setNote(note, String(now))
+    return false
+  }
+  if (!remove || now - seenAt < SEEN_FOR_MS) return false
+  await removeBalancer(uid, pass)
+  await held.setNote(note, undefined)
+  return true
+}
+
+async function removeBalancer<K extends BalancedKind>(uid: string, pass: BalancerPass<K>): Promise<void> {
+  await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(undefined, context))
+  pass.logger.warn({ balancer: describe(pass.key, uid) }, 'balancer of an object that is gone: removed')
+}
+
+function describe(key: ObjectKey, uid: string): string {
+  return `${formatKey(key)} (uid ${uid})`
+}
