@@ -5,6 +5,7 @@ import type { IngressClass } from './ingress-class.ts'
 import type { Lease } from './lease.ts'
 import type { MultiClusterIngress } from './multi-cluster-ingress.ts'
 import type { MultiClusterService } from './multi-cluster-service.ts'
+import type { Node } from './node.ts'
 import type { ClusterPropagationPolicy, PropagationPolicy } from './propagation-policy.ts'
 import type { Remedy } from './remedy.ts'
 import type { ResourceBinding } from './resource-binding.ts'
@@ -30,6 +31,7 @@ export interface ObjectOfKind {
   ClusterPropagationPolicy: ClusterPropagationPolicy
   Event: Event
   Lease: Lease
+  Node: Node
 }
 
 export type Kind = keyof ObjectOfKind
@@ -78,6 +80,7 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   },
   Event: { group: '', version: 'v1', plural: 'events', namespaced: true },
   Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
+  Node: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
 }
 
 /** `group/version`, or `version` alone in the core group: the `apiVersion` of objects of this kind. */
