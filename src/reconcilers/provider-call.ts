@@ -30,6 +30,7 @@ function fromProvider(key: ObjectKey, error: unknown): unknown {
     case 'ImplementedElsewhere':
       return error
     case 'InstanceNotFound':
+    case 'DiskNotFound':
       return new CatalogueError('ProviderFailed', message, { object: key, cause: error })
   }
 }
