@@ -7,12 +7,15 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClusterWriter } from '../ports/cluster-store.ts'
 import type { Digest } from '../ports/digest.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { BalancerWarning } from '../provider/cloud.ts'
 
 /** What an object's owner reads in `kubectl describe`. Messages name the object at fault and carry no clock. */
 export interface EventNote {
   type: 'Normal' | 'Warning'
   reason: EventReason
   message: string
+  /** Beside the text, what makes a success news again; the object's generation unless given. */
+  version?: string
 }
 
 export type EventReason =
@@ -23,6 +26,19 @@ export type EventReason =
   | 'SyncLoadBalancerFailed'
   | 'DeleteLoadBalancerFailed'
   | 'OwnershipUnresolved'
+  | ServiceEventReason
+
+/** Upstream's for Services, and what providers warn of. */
+type ServiceEventReason =
+  | 'EnsuringLoadBalancer'
+  | 'DeletingLoadBalancer'
+  | 'UnAvailableLoadBalancer'
+  | 'UpdateLoadBalancerFailed'
+  | BalancerWarning['reason']
+  | NodeEventReason
+
+/** The cloud controller manager's words about nodes. */
+type NodeEventReason = 'Synced' | 'DeletingNode' | 'DeletingNodeFailed' | 'FailedToCreateRoute'
 
 export interface EventRecorder {
   /** Never fails the reconcile: an event that cannot be written is logged. */
@@ -77,12 +93,12 @@ const LONGEST_PREFIX = 253 - 17
 
 function eventFor(
   { apiVersion, kind, metadata }: KubernetesObject,
-  { type, reason, message }: EventNote,
+  { type, reason, message, version: given }: EventNote,
   { component, digest, now }: { component: string; digest: Digest; now: string },
 ): Event {
   const { name, namespace, uid, resourceVersion, generation } = metadata
   // A success is news for each version of the object; a warning that still holds is not.
-  const version = type === 'Normal' ? generation : undefined
+  const version = type === 'Normal' ? (given ?? generation) : undefined
   const identity = digest(JSON.stringify([uid, version, reason, message])).slice(0, 16)
   return {
     apiVersion: 'v1',
