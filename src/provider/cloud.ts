@@ -115,6 +115,8 @@ export interface BalancerSupport {
   protocols?: readonly ('TCP' | 'UDP' | 'SCTP')[]
   /** Whether sources can be restricted. Without it a Service that asks for it fails; it is never open instead. */
   sourceRanges?: boolean
+  /** How hosts are reached: by instance when absent; by address, a node's new address is a change of the balancer. */
+  target?: 'instance' | 'address'
 }
 
 export interface BalancerContext extends CloudContext {
@@ -127,7 +129,7 @@ export interface BalancerContext extends CloudContext {
 
 /** For calls that make something. */
 export interface EnsureContext extends BalancerContext {
-  /** Networks that may connect, canonical; both families' whole networks when nothing restricts them. Never empty. */
+  /** Networks that may connect; the whole networks of the Service's families when nothing restricts them. Never empty. */
   sourceRanges: readonly string[]
   /** What tells a host that serves from one that does not; undefined where the provider's own default holds. */
   healthCheck: { protocol: 'http'; port: number; path: string } | undefined
@@ -136,6 +138,11 @@ export interface EnsureContext extends BalancerContext {
 }
 
 export interface CloudBalancerResult extends BalancerResult {
+  /**
+   * `changed` as for updates, of ensure too: a provider that stores no fingerprint is called at every look, and only what
+   * it says to have changed makes an event.
+   */
+  changed?: boolean
   /** What could not be done as asked, though the balancer serves: shown to the owner. */
   warnings?: readonly BalancerWarning[]
 }

@@ -5,13 +5,13 @@ import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
 import { applyBalancer, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
-import type { BalancerDependencies, BalancerPass } from './balancer-pass.ts'
+import { askProvider, type BalancerDependencies, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
 import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
-import { removeFormer, sweepOrphans } from './remove-orphans.ts'
+import { type OrphanPass, removeFormer, sweepOrphans } from './remove-orphans.ts'
 
 /** gather → decide → apply for one kind. Only a decision that writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
@@ -30,14 +30,30 @@ export function createBalancerReconciler<K extends BalancedKind>(
       const pass = passFor(key, signal)
       const snapshot = await gatherBalancer(pass, reader)
       const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
-      if (former.length > 0) await removeFormer(former, pass)
+      if (former.length > 0) await removeFormer(former, orphanPass(pass))
       if (snapshot === undefined) return { kind: 'gone' }
       const decision = decideBalancer(snapshot)
       const outcome = await carryOut(decision, snapshot, pass)
       return isFinal(outcome) ? rememberPools(snapshot, outcome, pass) : outcome
     },
     sweepOrphans: ({ signal }) =>
-      sweepOrphans(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal), dependencies.removeOrphans),
+      sweepOrphans(
+        orphanPass(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal)),
+        dependencies.removeOrphans,
+      ),
+  }
+}
+
+function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
+  const { resource, logger, clusterId } = pass
+  const list = resource.calls?.list
+  return {
+    ...pass,
+    list: list && ((signal) => list({ signal, logger, clusterId })),
+    remove: (uid, { key, signal, fence }) =>
+      askProvider({ ...pass, key: { ...key, kind: resource.kind }, signal, fence }, { uid }, (calls, context) =>
+        calls.ensureDeleted(undefined, context),
+      ),
   }
 }
 

@@ -1,30 +1,45 @@
-import type { ObjectOfKind } from '../../domain/kinds.ts'
+import type { Kind } from '../../domain/kinds.ts'
+import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
-import type { HeldLock } from '../../ports/lock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ClusterReader } from '../../ports/cluster-store.ts'
+import type { HeldLock, Lock } from '../../ports/lock.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { listAll } from '../list-all.ts'
 import { callProvider } from '../provider-call.ts'
 import type { OrphanReport } from '../reconciler.ts'
-import type { BalancedKind } from './balanced-resource.ts'
-import { askProvider, type BalancerPass } from './balancer-pass.ts'
+
+/** What the search for balancers of one kind needs. */
+export interface OrphanPass {
+  key: ObjectKey
+  store: ClusterReader
+  lock: Lock
+  clock: Clock
+  logger: Logger
+  clusterId: string
+  /** Aborts at the deadline, and when the lock is lost. */
+  signal: AbortSignal
+  /** Empty while only reading. */
+  fence: string
+  /** Every balancer in the provider's record; undefined when it keeps none that it can list. */
+  list: ((signal: AbortSignal) => Promise<BalancerIdentity[]>) | undefined
+  /** Has the provider remove what it has of this uid, from its own record. */
+  remove(uid: string, pass: Pick<OrphanPass, 'key' | 'signal' | 'fence'>): Promise<void>
+}
 
 /** Every balancer of this kind in the provider's record; none when it keeps no record that it can list. */
-async function recordedBalancers<K extends BalancedKind>(pass: BalancerPass<K>): Promise<BalancerIdentity[]> {
-  const { resource, clusterId, logger, signal, key } = pass
-  const list = resource.calls?.list
+async function recordedBalancers({ list, clusterId, signal, key }: OrphanPass): Promise<BalancerIdentity[]> {
   if (list === undefined) return []
-  const identities = await callProvider(key, signal, () => list({ signal, logger, clusterId }))
-  return identities.filter((identity) => identity.clusterId === clusterId && identity.kind === resource.kind)
+  const identities = await callProvider(key, signal, () => list(signal))
+  return identities.filter((identity) => identity.clusterId === clusterId && identity.kind === key.kind)
 }
 
 /**
  * Removes the balancers of objects that are gone and whose uids somebody told. Nothing is removed on their word: the
  * object of this uid was just seen to be gone, and the provider's own record must name key and uid.
  */
-export async function removeFormer<K extends BalancedKind>(
-  uids: readonly string[],
-  pass: BalancerPass<K>,
-): Promise<void> {
+export async function removeFormer(uids: readonly string[], pass: OrphanPass): Promise<void> {
   const { namespace, name } = pass.key
   const recorded = await recordedBalancers(pass)
   const former = recorded.filter(
@@ -40,10 +55,7 @@ const SEEN_FOR_MS = 60_000
  * Balancers whose object exists no more, because somebody took our finalizer by hand: reported when they are seen first,
  * and removed when they are seen again a while later. The first sighting is noted with the lock, outside this process.
  */
-export async function sweepOrphans<K extends BalancedKind>(
-  pass: BalancerPass<K>,
-  remove: boolean,
-): Promise<OrphanReport> {
+export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<OrphanReport> {
   const recorded = await recordedBalancers(pass)
   if (recorded.length === 0) return { found: 0, removed: 0 }
   const living = await livingUids(pass)
@@ -59,23 +71,14 @@ export async function sweepOrphans<K extends BalancedKind>(
   return report
 }
 
-async function livingUids<K extends BalancedKind>({
-  store,
-  resource,
-  signal,
-}: BalancerPass<K>): Promise<Map<string, string>> {
-  const objects: ObjectOfKind[K][] = await listAll(resource.kind, store, { limit: 500, signal })
-  return new Map(
-    objects.map((object): [string, string] => [formatKey(keyOf(resource.kind, object)), object.metadata.uid ?? '']),
-  )
+async function livingUids({ store, key, signal }: OrphanPass): Promise<Map<string, string>> {
+  const kind: Kind = key.kind
+  const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
+  return new Map(objects.map((object): [string, string] => [formatKey(keyOf(kind, object)), object.metadata.uid ?? '']))
 }
 
 /** Whether it was removed; undefined when it is no orphan after all, or somebody else is at it. */
-async function examine<K extends BalancedKind>(
-  uid: string,
-  pass: BalancerPass<K>,
-  remove: boolean,
-): Promise<boolean | undefined> {
+async function examine(uid: string, pass: OrphanPass, remove: boolean): Promise<boolean | undefined> {
   const held = await pass.lock.acquire(pass.key, { signal: pass.signal })
   if (held === undefined) return undefined
   try {
@@ -90,10 +93,10 @@ async function examine<K extends BalancedKind>(
   }
 }
 
-async function examineHeld<K extends BalancedKind>(
+async function examineHeld(
   uid: string,
   held: HeldLock,
-  pass: BalancerPass<K>,
+  pass: OrphanPass,
   remove: boolean,
 ): Promise<boolean | undefined> {
   const { store, key, signal, clock, logger } = pass
@@ -113,8 +116,8 @@ async function examineHeld<K extends BalancedKind>(
   return true
 }
 
-async function removeBalancer<K extends BalancedKind>(uid: string, pass: BalancerPass<K>): Promise<void> {
-  await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(undefined, context))
+async function removeBalancer(uid: string, pass: OrphanPass): Promise<void> {
+  await pass.remove(uid, pass)
   pass.logger.warn({ balancer: describe(pass.key, uid) }, 'balancer of an object that is gone: removed')
 }
 

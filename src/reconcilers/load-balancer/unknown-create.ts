@@ -1,5 +1,12 @@
-import type { BalancedKind } from './balanced-resource.ts'
-import type { HeldPass } from './balancer-pass.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { HeldLock } from '../../ports/lock.ts'
+
+interface UnknownCreatePass {
+  held: HeldLock
+  clock: Clock
+  /** How long after a create whose answer was lost "absent" proves nothing. */
+  consistencyWindowMs: number
+}
 
 const NOTE = 'create'
 
@@ -7,9 +14,9 @@ const NOTE = 'create'
  * Makes a balancer; while it is not known whether it was made, that is noted with the lock, for whoever comes next. Costs
  * two writes, and only for clouds that do not show at once what they made.
  */
-export async function rememberingCreate<K extends BalancedKind, R>(
+export async function rememberingCreate<R>(
   uid: string,
-  { held, clock, consistencyWindowMs }: HeldPass<K>,
+  { held, clock, consistencyWindowMs }: UnknownCreatePass,
   create: () => Promise<R>,
 ): Promise<R> {
   if (consistencyWindowMs === 0) return create()
@@ -20,9 +27,9 @@ export async function rememberingCreate<K extends BalancedKind, R>(
 }
 
 /** How much longer "absent" proves nothing; 0 when no create is unknown, and then its note is gone. */
-export async function unknownCreateMs<K extends BalancedKind>(
+export async function unknownCreateMs(
   uid: string,
-  { held, clock, consistencyWindowMs }: HeldPass<K>,
+  { held, clock, consistencyWindowMs }: UnknownCreatePass,
 ): Promise<number> {
   const text = held.note(NOTE)
   if (text === undefined) return 0
