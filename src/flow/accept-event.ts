@@ -1,6 +1,7 @@
 import type { ClusterEvent } from '../domain/cluster-event.ts'
 import { kindOf } from '../domain/kinds.ts'
-import type { ObjectKey } from '../domain/object-key.ts'
+import { BACKENDS_KEY, ROUTES_KEY } from '../domain/nodes/node-keys.ts'
+import { formatKey, type ObjectKey } from '../domain/object-key.ts'
 import { VISIBLE_WITHIN_MS } from '../domain/visibility.ts'
 import type { Hint } from '../domain/work-item.ts'
 import type { Flow } from './flow.ts'
@@ -22,7 +23,16 @@ const COMMIT_MS = 50
 // A rollout changes many slices of one Service within moments; they are one piece of work.
 const BURST_MS = 500
 
-function delayOf({ kind }: ObjectKey, { source }: ClusterEvent): number {
+// Nodes join and go in groups, and what concerns them all is then one piece of work (R-RT-7).
+const ALL_NODES_MS = new Map([
+  [formatKey(ROUTES_KEY), 10_000],
+  [formatKey(BACKENDS_KEY), 1_000],
+])
+
+function delayOf(key: ObjectKey, { source }: ClusterEvent): number {
+  const { kind } = key
+  const together = ALL_NODES_MS.get(formatKey(key))
+  if (together !== undefined) return together
   if (kind === 'Service') return BURST_MS
   return source === 'admission' ? COMMIT_MS : 0
 }

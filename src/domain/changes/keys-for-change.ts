@@ -4,6 +4,8 @@ import type { ClusterEvent, Operation } from '../cluster-event.ts'
 import { isDefaultClass } from '../ingress-class.ts'
 import { type Kind, kindOf, type ObjectOfKind } from '../kinds.ts'
 import { isBeingDeleted, type KubernetesObject } from '../kubernetes-object.ts'
+import { changesNode, changesRoutes, changesTargets } from '../nodes/node-changes.ts'
+import { BACKENDS_KEY, ROUTES_KEY } from '../nodes/node-keys.ts'
 import type { ObjectKey } from '../object-key.ts'
 import { CRD_POLICY_NAME } from '../propagation/crd-propagation-desired.ts'
 import { serviceOfPolicy } from '../propagation/policy-name.ts'
@@ -56,6 +58,7 @@ const REMEDY_SETTLES_MS = 5_000
  * | IngressClass | controller or default mark changed | ingresses of it, or without class |
  * | ServiceExport, PropagationPolicy | somebody else changed or deleted it | the export of its Service |
  * | ClusterPropagationPolicy of the CRD | likewise | itself |
+ * | Node | what its initialisation, life, routes or balancers depend on changed; no heartbeat | itself, unless we wrote it; the routes; the backends |
  *
  * MultiClusterIngress and MultiClusterService are keys themselves; the exports that they need are looked up when they are
  * worked on, so that a forged event costs one read.
@@ -143,6 +146,18 @@ const ROWS: { readonly [K in Kind]?: Row<ObjectOfKind[K]> } = {
     find: ({ operation, name }) => (operation === 'CREATE' || name !== CRD_POLICY_NAME ? [] : [CRD_POLICY]),
     written: true,
   },
+  Node: {
+    changed: changesNode,
+    find: ({ operation, name, before, after, byUs }) => {
+      const isOver = (changes: typeof changesNode) =>
+        operation !== 'UPDATE' || before === undefined || after === undefined || changes(before, after)
+      return [
+        ...(byUs ? [] : [itself('Node', '', name)]),
+        ...(isOver(changesRoutes) ? [ROUTES] : []),
+        ...(isOver(changesTargets) ? [BACKENDS] : []),
+      ]
+    },
+  },
   MultiClusterIngress: {
     find: ({ namespace, name }) => [itself('MultiClusterIngress', namespace, name)],
   },
@@ -194,6 +209,9 @@ const CRD_POLICY: Lookup = {
   find: 'key',
   key: { kind: 'ClusterPropagationPolicy', namespace: '', name: CRD_POLICY_NAME },
 }
+
+const ROUTES: Lookup = { find: 'key', key: ROUTES_KEY }
+const BACKENDS: Lookup = { find: 'key', key: BACKENDS_KEY }
 
 function itself(kind: ObjectKey['kind'], namespace: string, name: string): Lookup {
   return { find: 'key', key: { kind, namespace, name } }
