@@ -42,6 +42,7 @@ interface MachineOptions {
 
 export function createFakeMachines({ log, clock, adopt }: MachineOptions): FakeMachines {
   const machines = new Map<string, FakeMachine>()
+  const removed = new Set<string>()
 
   function find(idOrName: string): FakeMachine | undefined {
     return [...machines.values()].find(
@@ -57,11 +58,17 @@ export function createFakeMachines({ log, clock, adopt }: MachineOptions): FakeM
 
   function byProviderId(providerID: string): FakeMachine | undefined {
     if (!providerID.startsWith(SCHEME)) throw new Error(`providerID "${providerID}" is not one of this cloud`)
-    return find(providerID.slice(SCHEME.length))
+    const id = providerID.slice(SCHEME.length)
+    return find(id) ?? (id.startsWith('i-') ? adoptedBy(id.slice(2)) : undefined)
   }
 
   function byName(name: string): FakeMachine | undefined {
-    return find(name) ?? (adopt ? put(adopted(name, machines.size + 1)) : undefined)
+    return find(name) ?? adoptedBy(name)
+  }
+
+  /** What was removed stays gone. */
+  function adoptedBy(name: string): FakeMachine | undefined {
+    return adopt && !removed.has(`i-${name}`) ? put(adopted(name, machines.size + 1)) : undefined
   }
 
   function put(machine: FakeMachine): FakeMachine {
@@ -75,7 +82,10 @@ export function createFakeMachines({ log, clock, adopt }: MachineOptions): FakeM
 
   return {
     put,
-    remove: (id) => void machines.delete(id),
+    remove(id) {
+      machines.delete(id)
+      removed.add(id)
+    },
     find,
     all: () => [...machines.values()],
     instancesV2: {

@@ -1,6 +1,7 @@
 import type { LoadBalancer, MCSLoadBalancer, MultiClusterProvider } from '../../provider/multicluster.ts'
 import type { ProviderFactory, ProviderSetup } from '../../provider/registry.ts'
 import { createFakeCloud, type FakeCloud, type FakeCloudOptions } from './fake-cloud.ts'
+import { createFakeClusterCloud } from './fake-cluster-cloud.ts'
 
 export interface FakeProvider extends MultiClusterProvider {
   cloud: FakeCloud
@@ -12,9 +13,13 @@ export function createFakeProvider(options: FakeCloudOptions): FakeProvider {
   return { name: 'fake', cloud, loadBalancer: ingressBalancer(cloud), mcsLoadBalancer: serviceBalancer(cloud) }
 }
 
-/** `provider: { name: fake, options: { delayMs: 2000 } }` */
-export const fakeProviderFactory: ProviderFactory = (setup) =>
-  createFakeProvider({ delayMs: delayOption(setup), failure: () => undefined, clock: setup.clock })
+/** `provider: { name: fake, options: { delayMs: 2000 } }`; under one cluster it has a machine for every node. */
+export const fakeProviderFactory: ProviderFactory = (setup) => {
+  const { clock } = setup
+  const delayMs = delayOption(setup)
+  const { cloudProvider } = createFakeClusterCloud({ clock, delayMs, adopt: true })
+  return { ...createFakeProvider({ delayMs, failure: () => undefined, clock }), cloudProvider }
+}
 
 function delayOption({ options, fault }: ProviderSetup): number {
   for (const name of Object.keys(options)) {
