@@ -6,8 +6,8 @@ import type {
   Instances,
   InstancesV2,
   Zone,
-  Zones,
 } from '../../provider/cloud.ts'
+import { instanceProviderID } from '../../provider/instance-provider-id.ts'
 import { isInstanceMissing, isNotImplemented } from '../ask-cloud.ts'
 
 /** What the node controllers ask of a cloud, whichever form of the interface it has. */
@@ -25,7 +25,7 @@ export function instanceSource(cloud: CloudProvider): InstanceSource | undefined
   const newer = cloud.instancesV2?.()
   if (newer !== undefined) return fromInstancesV2(newer)
   const older = cloud.instances()
-  return older === undefined ? undefined : fromInstances(older, cloud.zones(), cloud.providerName())
+  return older === undefined ? undefined : fromInstances(older, cloud)
 }
 
 function fromInstancesV2(instances: InstancesV2): InstanceSource {
@@ -38,7 +38,8 @@ function fromInstancesV2(instances: InstancesV2): InstanceSource {
   }
 }
 
-function fromInstances(instances: Instances, zones: Zones | undefined, providerName: string): InstanceSource {
+function fromInstances(instances: Instances, cloud: CloudProvider): InstanceSource {
+  const zones = cloud.zones()
   return {
     mustIdentify: false,
     async metadata(node, context) {
@@ -71,9 +72,9 @@ function fromInstances(instances: Instances, zones: Zones | undefined, providerN
         }),
   }
 
-  /** The node's own, or the one of the instance of its name (R-IF-2). */
+  /** The node's own, or the one of the instance of its name. */
   async function providerIdOf({ metadata, spec }: Node, context: CloudContext): Promise<string> {
-    return spec?.providerID || `${providerName}://${await instances.instanceID(metadata.name, context)}`
+    return spec?.providerID || instanceProviderID(cloud, metadata.name, context)
   }
 }
 
