@@ -5,11 +5,7 @@ import { parseCidr } from '../domain/cidr.ts'
 import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Flow } from '../flow/flow.ts'
 import { recentList } from '../flow/recent-list.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Lock } from '../ports/lock.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
@@ -21,20 +17,15 @@ import {
 import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
 import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
 import { createServiceExportCrdReconciler } from '../reconcilers/service-export-crd/service-export-crd-reconciler.ts'
-
-export interface ReconcilerParts {
-  config: Config
-  provider: MultiClusterProvider
-  store: ClusterStore
-  clock: Clock
-  logger: Logger
-  /** Let go of everything that we hold. */
-  disowned?: boolean
-}
+import { composeCloudReconcilers } from './compose-cloud-reconcilers.ts'
+import type { ReconcilerParts } from './reconciler-parts.ts'
+import { servedCloud } from './served-cloud.ts'
 
 /** One reconciler a kind. */
 export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
   const { config, provider, store } = parts
+  const cloud = servedCloud(config, provider)
+  if (cloud !== undefined) return composeCloudReconcilers(cloud, parts, lock)
   const { ingressClass, multiClusterServices, finalizer, takeOver } = config
   const dependencies = balancerDependencies(parts, lock)
   const { recorder } = dependencies

@@ -8,6 +8,7 @@ import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/met
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
+import type { OurMarks } from '../domain/relevance.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
@@ -22,13 +23,18 @@ import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
+import type { Provider } from '../provider/provider.ts'
+import { SERVICE_METRICS } from '../reconcilers/service/service-metrics.ts'
+import { cloudChecks } from './cloud-controllers.ts'
+import { cloudDoors } from './cloud-doors.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
+import { servedCloud } from './served-cloud.ts'
 
 export interface RuntimeParts {
   config: Config
-  provider: MultiClusterProvider
+  provider: Provider
   store: ClusterStore
   /** What is served with now; undefined behind an ingress that terminates TLS. */
   certificate: (() => ServingCertificate) | undefined
@@ -56,6 +62,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     ...Object.values(FLOW_METRICS),
     ...Object.values(QUEUE_METRICS),
     ...Object.values(DOOR_METRICS),
+    ...Object.values(SERVICE_METRICS),
   ])
   const queue = createMemoryWorkQueue({
     ...config.queue,
@@ -94,25 +101,32 @@ function composeFlow(parts: RuntimeParts, queue: WorkedQueue, metrics: Prometheu
   return {
     reader: store,
     queue,
-    reconcilers: composeReconcilers(parts, createProcessLock(clock)),
-    marks: { identity: config.identity, finalizer: config.finalizer },
+    reconcilers: composeReconcilers({ ...parts, metrics }, createProcessLock(clock)),
+    marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
     clock,
     logger,
     metrics,
   }
 }
 
+function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'services'> {
+  if (servedCloud(config, provider) === undefined) return {}
+  return { services: { loadBalancerClass: config.cloud.loadBalancerClass } }
+}
+
 function composeDoors(parts: RuntimeParts, flow: Flow, metrics: PrometheusMetrics, draining: () => boolean): Doors {
-  const { config, provider, certificate, clock } = parts
+  const { config, provider, certificate, clock, logger } = parts
+  const cloud = servedCloud(config, provider)
   const rules = ownershipRules(config, provider)
   const checks = { schema: createSchemaValidator(), provider }
   return {
     mutate: (request) => claimOnAdmission(request, rules),
     validate: (request) => ({ findings: validateOnAdmission(request, rules, checks), warnings: [] }),
+    ...(cloud && cloudDoors(cloud, config, logger)),
     acceptEvent: (event) => acceptEvent(event, flow),
     work: async (item, signal) => nextLook(await workOn(item, flow, signal), clock.now()),
     sweep: (request, signal) => sweep(request, flow, config.sweep, signal),
-    readiness: async () => readinessOf(certificate?.(), clock.now()),
+    readiness: async () => readinessOf(certificate?.(), clock.now(), cloud && cloudChecks(cloud, config)),
     metricsText: () => metrics.text(),
     draining,
   }

@@ -4,7 +4,7 @@ import { type ConfigEnvironment, parseConfig } from '../config/parse-config.ts'
 import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { MultiClusterProvider } from '../provider/multicluster.ts'
+import type { Provider } from '../provider/provider.ts'
 import type { ConfigurationFault, ProviderRegistry } from '../provider/registry.ts'
 
 export interface SettingsSource {
@@ -19,7 +19,7 @@ export interface SettingsSource {
 
 export interface Settings {
   config: Config
-  provider: MultiClusterProvider
+  provider: Provider
   logger: Logger
 }
 
@@ -53,7 +53,7 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
 function makeProvider(
   { name, options }: Config['provider'],
   { registry, logger, clock }: { registry: ProviderRegistry; logger: Logger; clock: Clock },
-): { provider: MultiClusterProvider; faults: ConfigurationFault[] } {
+): { provider: Provider; faults: ConfigurationFault[] } {
   const faults: ConfigurationFault[] = []
   const provider = registry.factory(name)({
     options,

@@ -6,8 +6,16 @@ const DAY_MS = 86_400_000
 /**
  * Certificate and configuration only: were the API server asked too, its outage would take the admission doors away.
  */
-export function readinessOf(certificate: ServingCertificate | undefined, now: number): Readiness {
-  const checks = [{ name: 'configuration', ok: true, message: 'loaded' }, certificateCheck(certificate, now)]
+export function readinessOf(
+  certificate: ServingCertificate | undefined,
+  now: number,
+  further: Readiness['checks'] = [],
+): Readiness {
+  const checks = [
+    { name: 'configuration', ok: true, message: 'loaded' },
+    certificateCheck(certificate, now),
+    ...further,
+  ]
   return { ready: checks.every(({ ok }) => ok), checks }
 }
 

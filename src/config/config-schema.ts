@@ -33,6 +33,20 @@ export const CONFIG_SCHEMA = {
     },
     finalizer: { type: 'string', pattern: QUALIFIED_NAME },
     takeOver: { type: 'boolean', default: false },
+    controlPlane: { enum: ['karmada', 'kubernetes'] },
+    cloud: section({
+      clusterName: { ...text, default: 'kubernetes' },
+      allowUntaggedCloud: { type: 'boolean', default: false },
+      controllers: { type: 'array', items: text, default: ['*'] },
+      loadBalancerClass: { type: 'string', pattern: QUALIFIED_NAME },
+      configureCloudRoutes: { type: 'boolean', default: true },
+      clusterCidr: { type: 'string', default: '' },
+      nodes: section({
+        onlyOurs: { type: 'boolean', default: false },
+        refreshLabels: { type: 'boolean', default: false },
+        newNodeGraceMs: { type: 'integer', minimum: 0, maximum: 3_600_000, default: 60_000 },
+      }),
+    }),
     ingressClass: section({
       controller: text,
       names: { type: 'array', items: text, uniqueItems: true, default: [] },

@@ -11,6 +11,34 @@ export interface Config {
   finalizer: string
   /** Whether objects that the Go manager holds are taken over, once the provider knows their balancers. */
   takeOver: boolean
+  /**
+   * What the API server is: `karmada` for balancers over clusters, `kubernetes` for one cluster and its cloud. By default
+   * what the provider is for, `karmada` if it is for both.
+   */
+  controlPlane?: 'karmada' | 'kubernetes'
+  /** Of `controlPlane: kubernetes`; each as the flag of a cloud controller manager. */
+  cloud: {
+    /** `--cluster-name`: passed to every call about balancers and routes. */
+    clusterName: string
+    /** `--allow-untagged-cloud`: serve although the provider does not mark what it makes with the cluster. */
+    allowUntaggedCloud: boolean
+    /** `--controllers`: `*`, `service`, `-route` … */
+    controllers: string[]
+    /** Serve the Services of this class, instead of those without one. */
+    loadBalancerClass?: string
+    /** `--configure-cloud-routes`: make routes to the pods of each node, where the provider can. */
+    configureCloudRoutes: boolean
+    /** `--cluster-cidr`: the network of the pods, or one of each family; routes within are ours to remove. */
+    clusterCidr: string
+    nodes: {
+      /** Leave nodes alone whose providerID is another cloud's. */
+      onlyOurs: boolean
+      /** Whether labels follow the cloud after initialisation too. */
+      refreshLabels: boolean
+      /** How long after its creation a node that the cloud does not show is kept. */
+      newNodeGraceMs: number
+    }
+  }
   ingressClass: {
     /** Compared with `spec.controller` of IngressClasses. */
     controller: string

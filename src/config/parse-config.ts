@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { parse as parseYaml } from 'yaml'
 import { parseCidr } from '../domain/cidr.ts'
+import { isControllerEntry } from '../domain/cloud-controllers.ts'
 import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
 import type { Config } from './config.ts'
@@ -108,6 +109,7 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
     ...selectorFaults(value),
     ...networkFaults(value),
     ...deadlineFaults(value),
+    ...cloudFaults(value),
   ]
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
@@ -145,6 +147,19 @@ function deadlineFaults(value: Record<string, unknown>): ConfigurationFault[] {
   if (typeof deadlineMs !== 'number' || typeof providerDeadlineMs !== 'number' || providerDeadlineMs < deadlineMs)
     return []
   return [{ field: 'work.providerDeadlineMs', message: `must be shorter than work.deadlineMs (${deadlineMs})` }]
+}
+
+function cloudFaults(value: Record<string, unknown>): ConfigurationFault[] {
+  const faults: ConfigurationFault[] = []
+  if (section(value, 'provider')['name'] === '') {
+    faults.push({ field: 'provider.name', message: '--cloud-provider cannot be empty' })
+  }
+  const { controllers } = section(value, 'cloud')
+  for (const [index, entry] of (Array.isArray(controllers) ? controllers : []).entries()) {
+    if (typeof entry !== 'string' || isControllerEntry(entry)) continue
+    faults.push({ field: `cloud.controllers.${index}`, message: 'is not the name of a controller' })
+  }
+  return faults
 }
 
 function networkFaults(value: Record<string, unknown>): ConfigurationFault[] {

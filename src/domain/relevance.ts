@@ -8,6 +8,8 @@ export interface OurMarks {
   /** The user name under which we write; undefined when not configured. */
   identity: string | undefined
   finalizer: string
+  /** Where Services themselves are served: which class, undefined for those without one. */
+  services?: { loadBalancerClass: string | undefined }
 }
 
 /**

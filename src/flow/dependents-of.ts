@@ -2,6 +2,8 @@ import { type Lookup, listsForLookup } from '../domain/changes/lookup.ts'
 import { matchLookup } from '../domain/changes/match-lookup.ts'
 import { isUnderTrafficControl } from '../domain/cluster.ts'
 import type { Kind, ObjectOfKind } from '../domain/kinds.ts'
+import { isBeingDeleted } from '../domain/kubernetes-object.ts'
+import { BACKENDS_KEY } from '../domain/nodes/node-keys.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
 import { clustersOfRemedy } from '../domain/remedy.ts'
@@ -26,6 +28,7 @@ export interface Dependent {
  * | IngressClass | ingresses of it, and those without a class |
  * | Cluster | objects in it whose status says otherwise of TrafficControl; when it is gone, all in it |
  * | Remedy | objects in its clusters, and, once Karmada has acted on it, those clusters |
+ * | all nodes, as backends | Services of type LoadBalancer |
  * | MultiClusterIngress, MultiClusterService that itself changed | the exports of its Services, those of its last pass included |
  */
 export async function dependentsOf(
@@ -88,9 +91,19 @@ async function lookupsOf(
       return { lookups: changed ? await exportsOfIngress({ namespace, name }, reader, signal) : [] }
     case 'MultiClusterService':
       return { lookups: changed ? [exportOf(namespace, name)] : [] }
+    case 'Node':
+      return { lookups: name === BACKENDS_KEY.name ? await balancedServices(reader, signal) : [] }
     default:
       return { lookups: [] }
   }
+}
+
+/** Each looks for itself whether its hosts are others now (R-SVC-24). */
+async function balancedServices(reader: ClusterReader, signal: AbortSignal): Promise<Lookup[]> {
+  const services = await listAll('Service', reader, { limit: 500, signal })
+  return services
+    .filter((service) => service.spec?.type === 'LoadBalancer' && !isBeingDeleted(service))
+    .map((service) => ({ find: 'key', key: keyOf('Service', service) }))
 }
 
 async function remedyLookups({ name }: ObjectKey, reader: ClusterReader, signal: AbortSignal): Promise<Lookups> {

@@ -4,6 +4,8 @@ import type { LabelSelector } from '../domain/label-selector.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
 import { ownershipByType } from '../domain/ownership.ts'
+import type { Service } from '../domain/service.ts'
+import { wantsBalancer } from '../domain/service-balancer/service-standing.ts'
 
 /** What configuration alone can say of ownership: for answers that may not wait for a read. */
 export interface OwnershipRules {
@@ -16,11 +18,15 @@ export interface OwnershipRules {
   selector: LabelSelector
   /** Which of the two kinds the provider serves. */
   serves: { MultiClusterIngress: boolean; MultiClusterService: boolean }
+  /** Where Services themselves are served: which class, undefined for those without one. */
+  services?: { loadBalancerClass: string | undefined }
 }
 
 /** False when in doubt. */
 export function isCertainlyOurs({ group, kind, object }: AdmissionRequest, rules: OwnershipRules): boolean {
   switch (kindOf(group, kind)) {
+    case 'Service':
+      return rules.services !== undefined && wantsBalancer(object as Service, rules.services.loadBalancerClass)
     case 'MultiClusterIngress':
       return rules.serves.MultiClusterIngress && isOfOurClass(object as MultiClusterIngress, rules)
     case 'MultiClusterService':

@@ -1,11 +1,15 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
+import type { Kind } from '../domain/kinds.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { CRD_POLICY_KEY } from '../domain/propagation/crd-propagation-desired.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
+import type { OurMarks } from '../domain/relevance.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
+import type { Service } from '../domain/service.ts'
+import { isServiceUnfinished } from '../domain/service-balancer/service-standing.ts'
 import type { ServiceExport } from '../domain/service-export.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isUnfinished } from '../domain/unfinished.ts'
@@ -27,10 +31,10 @@ export interface SweepSettings {
   concurrency: number
 }
 
-const SWEPT_KINDS = ['MultiClusterIngress', 'MultiClusterService', 'ServiceExport'] as const
+const SWEPT_KINDS = ['MultiClusterIngress', 'MultiClusterService', 'ServiceExport', 'Service'] as const
 type SweptKind = (typeof SWEPT_KINDS)[number]
 type BalancedObject = MultiClusterIngress | MultiClusterService
-type SweptObject = BalancedObject | ServiceExport
+type SweptObject = BalancedObject | ServiceExport | Service
 
 /**
  * Lists every object and reconciles it: what no event told is found here. Stops between two objects when the signal
@@ -44,15 +48,15 @@ export async function sweep(
   signal: AbortSignal,
 ): Promise<SweepReport> {
   const report = emptyReport(request.scope)
-  const shared = await readShared(flow.reader, settings, signal)
+  const shared = await readShared(flow, settings, signal)
   const kinds = SWEPT_KINDS.filter((kind) => flow.reconcilers[kind] !== undefined)
   const first = parseSweepToken(request.continue, kinds.length)
-  let position: SweepPosition | undefined = first
+  let position: SweepPosition | undefined = kinds.length === 0 ? undefined : first
   while (position !== undefined) {
     const kind: SweptKind = kinds[position.kindIndex] ?? SWEPT_KINDS[0]
     const page: ObjectList<SweptObject> = await listPage(kind, position, flow, settings, signal)
-    const due = page.items.filter((object) => isDue(object, request.scope, flow.marks.finalizer))
-    const around = await readNamespaces(due, flow.reader, settings, signal)
+    const due = page.items.filter((object) => isDue(kind, object, request.scope, flow.marks))
+    const around = kind === 'Service' ? [] : await readNamespaces(due, flow.reader, settings, signal)
     const known: Known = {
       objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
       lists: [...shared, ...around],
@@ -80,8 +84,10 @@ async function sweepOrphans(report: SweepReport, { reader, reconcilers }: Flow, 
 /** Objects of which there is one. */
 const SINGLE_KEYS: readonly ObjectKey[] = [CRD_POLICY_KEY]
 
-function isDue(object: SweptObject, scope: SweepScope, finalizer: string): boolean {
-  return scope === 'all' || (object.kind !== 'ServiceExport' && isUnfinished(object as BalancedObject, finalizer))
+function isDue(kind: SweptKind, object: SweptObject, scope: SweepScope, { finalizer, services }: OurMarks): boolean {
+  if (scope === 'all') return true
+  if (kind === 'Service') return isServiceUnfinished(object as Service, services?.loadBalancerClass)
+  return kind !== 'ServiceExport' && isUnfinished(object as BalancedObject, finalizer)
 }
 
 /** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
@@ -104,12 +110,13 @@ function exportsOf(kind: SweptKind, object: SweptObject): string[] {
 
 /** What every object may ask for, read once a sweep. */
 async function readShared(
-  reader: ClusterReader,
+  { reader, reconcilers }: Flow,
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ReadList[]> {
+  const kinds: readonly Kind[] = reconcilers.MultiClusterIngress === undefined ? ['Node'] : ['IngressClass', 'Cluster']
   return Promise.all(
-    (['IngressClass', 'Cluster'] as const).map(async (kind) => ({
+    kinds.map(async (kind) => ({
       kind,
       items: await listAll(kind, reader, { limit, signal }),
     })),

@@ -34,10 +34,12 @@ function formerUids({ key, hints }: WorkItem): string[] {
 /** Throws when the queue cannot take them: then the key itself is tried again. */
 async function queueDependents(
   item: WorkItem,
-  { queue }: Flow,
+  { queue, reconcilers }: Flow,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<void> {
+  // On a plain cluster only nodes have dependents, and the kinds that are balanced over clusters are not served.
+  if (item.key.kind !== 'Node' && reconcilers.MultiClusterIngress === undefined) return
   const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
   for (const { key, afterMs } of await dependentsOf(item.key, changed, reader, signal)) {
     await queue.add({ key, hints: [] }, { afterMs })

@@ -5,7 +5,6 @@ import type { LoadBalancerStatus } from '../domain/load-balancer-status.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { CloudProvider } from './cloud.ts'
 
 /**
  * A cloud that balances over clusters. Implement one of the two interfaces or both; what is undefined is not served.
@@ -28,8 +27,6 @@ export interface MultiClusterProvider {
   readonly name: string
   readonly loadBalancer?: LoadBalancer
   readonly mcsLoadBalancer?: MCSLoadBalancer
-  /** For plain Kubernetes: balancers of Services, nodes and routes. */
-  readonly cloudProvider?: CloudProvider
   /**
    * How long after a create whose answer was lost the cloud may still bring the balancer, and `get…` may not show one
    * that exists. Within it "absent" proves nothing, and no finalizer is released. 0 when absent: what was made is seen.

@@ -1,7 +1,7 @@
 import { CatalogueError } from '../domain/catalogue-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { MultiClusterProvider } from './multicluster.ts'
+import type { Provider } from './provider.ts'
 
 /** One fault of a configuration file: where, what, and what to do. */
 export interface ConfigurationFault {
@@ -21,7 +21,7 @@ export interface ProviderSetup {
 }
 
 /** Makes a provider. Makes no network call and starts nothing: the first call to the provider does. */
-export type ProviderFactory = (setup: ProviderSetup) => MultiClusterProvider
+export type ProviderFactory = (setup: ProviderSetup) => Provider
 
 export interface ProviderRegistry {
   names(): string[]

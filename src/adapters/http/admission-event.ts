@@ -9,7 +9,7 @@ import { requireAddress } from './require-address.ts'
  * | review | because |
  * |---|---|
  * | dry run | nothing will be stored |
- * | subresource, CONNECT | `/status` is written by us and by Karmada; the others change nothing |
+ * | subresource, CONNECT | `/status` is written by us and by Karmada, but of Services and Nodes by others too; the rest changes nothing |
  * | no name | a generateName not yet resolved; the validating stage tells it |
  * | unknown kind | a rule of the registration is too wide |
  */
@@ -17,7 +17,7 @@ export function admissionEvent(request: AdmissionRequest, receivedAt: number): C
   const { operation, group, kind, namespace, name, username, object, oldObject } = request
   if (request.dryRun) return { ignored: 'dryRun' }
   if (operation === 'CONNECT') return { ignored: 'connect' }
-  if (request.subResource !== '') return { ignored: 'subresource' }
+  if (request.subResource !== '' && !tellsOfStatus(request)) return { ignored: 'subresource' }
   if (name === '') return { ignored: 'noName' }
   const known = kindOf(group, kind)
   if (known === undefined) return { ignored: 'unknownKind' }
@@ -34,4 +34,9 @@ export function admissionEvent(request: AdmissionRequest, receivedAt: number): C
     ...(object && { object }),
     ...(oldObject && { oldObject }),
   }
+}
+
+/** Addresses of a Service that somebody cleared; readiness and addresses of a Node. Both need a rule of their own. */
+function tellsOfStatus({ subResource, group, kind }: AdmissionRequest): boolean {
+  return subResource === 'status' && group === '' && (kind === 'Service' || kind === 'Node')
 }

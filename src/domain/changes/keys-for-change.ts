@@ -14,6 +14,7 @@ import { clustersOfRemedy } from '../remedy.ts'
 import { boundService, clustersOfBinding } from '../resource-binding.ts'
 import { serviceOfSlice } from '../slice-service.ts'
 import type { Lookup } from './lookup.ts'
+import { concernsBalancer } from './service-changes.ts'
 
 /** What to look up, and after how long once more for what follows from the change later. */
 export interface ChangeLookups {
@@ -174,6 +175,7 @@ export function lookupsForChange(event: ClusterEvent, marks: OurMarks): ChangeLo
   const kind = kindOf(event.group, event.kind)
   const row = kind === undefined ? undefined : (ROWS[kind] as Row<KubernetesObject> | undefined)
   if (row === undefined || event.name === '') return { lookups: [] }
+  if (kind === 'Service' && marks.services !== undefined) return servedServiceLookups(event, marks)
   const change: Change = {
     operation: event.operation,
     namespace: event.namespace,
@@ -187,6 +189,11 @@ export function lookupsForChange(event: ClusterEvent, marks: OurMarks): ChangeLo
   } catch {
     return found(row, { ...change, before: undefined, after: undefined })
   }
+}
+
+/** On a plain cluster a Service is a key itself, and nobody else's. */
+function servedServiceLookups(event: ClusterEvent, marks: OurMarks): ChangeLookups {
+  return { lookups: concernsBalancer(event, marks) ? [itself('Service', event.namespace, event.name)] : [] }
 }
 
 function isRelevant(

@@ -47,3 +47,10 @@ function isLoadBalancer({ spec }: Service): boolean {
 function isOfClass({ spec }: Service, ours: string | undefined): boolean {
   return (spec?.loadBalancerClass ?? undefined) === ours
 }
+
+/** What the `pending` sweep looks at: not served yet as far as can be seen, or to be cleaned up. */
+export function isServiceUnfinished(service: Service, ours: string | undefined): boolean {
+  const { kind } = standingOf(service, ours)
+  if (kind !== 'serve') return kind === 'cleanUp'
+  return !hasFinalizer(service, SERVICE_FINALIZER) || (service.status?.loadBalancer?.ingress ?? []).length === 0
+}
