@@ -435,7 +435,7 @@ t.test('sweep goes on until the sweep is through', async (t) => {
   t.match(await wcp([...there, '--scope', 'pending']), { code: 0, out: /"scope":"pending"/ })
   t.match(await wcp([...there, '--scope', 'everything']), {
     code: 2,
-    err: /answered 400: .*must be one of all, pending/,
+    err: /answered 400: .*must be one of all, pending, services, nodes, pending-nodes, routes/,
   })
 })
 

@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     load: async () => (await import('./replay-command.ts')).replayCommand,
   },
   sweep: {
-    help: 'sweep a running function to the end: --url URL [--scope all|pending] [--ca FILE]',
+    help: 'sweep a running function to the end: --url URL [--scope SCOPE] [--ca FILE]',
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
   drain: {
@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     load: async () => (await import('./drain-command.ts')).drainCommand,
   },
   watch: {
-    help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope all|pending]',
+    help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
     load: async () => (await import('./watch-command.ts')).watchCommand,
   },
 }

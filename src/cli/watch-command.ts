@@ -6,6 +6,7 @@ import { kubernetesSource } from '../compose/kubernetes-source.ts'
 import { loadConfig, readConfigFile } from '../compose/load-settings.ts'
 import { runWatch } from '../compose/run-watch.ts'
 import type { SweepTicks } from '../compose/sweep-ticks.ts'
+import { SWEEP_SCOPES } from '../domain/sweep-report.ts'
 import type { Command } from './console.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -49,8 +50,9 @@ function parseWatchArgs(args: string[]) {
 }
 
 function sweepTicks(values: ReturnType<typeof parseWatchArgs>): SweepTicks | undefined {
-  const { 'sweep-every': every, scope = 'all' } = values
-  if (scope !== 'all' && scope !== 'pending') throw new UsageError(`watch: --scope must be all or pending`)
+  const { 'sweep-every': every, scope: wanted = 'all' } = values
+  const scope = SWEEP_SCOPES.find((known) => known === wanted)
+  if (scope === undefined) throw new UsageError(`watch: --scope must be one of ${SWEEP_SCOPES.join(', ')}`)
   if (every === undefined) return undefined
   const seconds = Number(every)
   if (!/^\d+$/.test(every) || seconds < 1 || seconds > 86_400)

@@ -1,23 +1,17 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import type { Kind } from '../domain/kinds.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
-import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
-import { CRD_POLICY_KEY } from '../domain/propagation/crd-propagation-desired.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
-import type { OurMarks } from '../domain/relevance.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
-import type { Service } from '../domain/service.ts'
-import { isServiceUnfinished } from '../domain/service-balancer/service-standing.ts'
-import type { ServiceExport } from '../domain/service-export.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
-import { isUnfinished } from '../domain/unfinished.ts'
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
 import { type Known, knownReader, type ReadList } from './known-reader.ts'
 import { reconcileKey } from './reconcile-key.ts'
+import { isDue, isOverClusters, SCOPE_PLANS, type SweptKind, type SweptObject } from './sweep-plan.ts'
 import { formatSweepToken, parseSweepToken, type SweepPosition } from './sweep-token.ts'
 
 export interface SweepRequest {
@@ -31,11 +25,6 @@ export interface SweepSettings {
   concurrency: number
 }
 
-const SWEPT_KINDS = ['MultiClusterIngress', 'MultiClusterService', 'ServiceExport', 'Service'] as const
-type SweptKind = (typeof SWEPT_KINDS)[number]
-type BalancedObject = MultiClusterIngress | MultiClusterService
-type SweptObject = BalancedObject | ServiceExport | Service
-
 /**
  * Lists every object and reconciles it: what no event told is found here. Stops between two objects when the signal
  * aborts and says where to go on; a page that was begun is begun again, which costs reads and nothing else.
@@ -48,26 +37,26 @@ export async function sweep(
   signal: AbortSignal,
 ): Promise<SweepReport> {
   const report = emptyReport(request.scope)
-  const shared = await readShared(flow, settings, signal)
-  const kinds = SWEPT_KINDS.filter((kind) => flow.reconcilers[kind] !== undefined)
-  const first = parseSweepToken(request.continue, kinds.length)
-  let position: SweepPosition | undefined = kinds.length === 0 ? undefined : first
-  while (position !== undefined) {
-    const kind: SweptKind = kinds[position.kindIndex] ?? SWEPT_KINDS[0]
-    const page: ObjectList<SweptObject> = await listPage(kind, position, flow, settings, signal)
-    const due = page.items.filter((object) => isDue(kind, object, request.scope, flow.marks))
-    const around = kind === 'Service' ? [] : await readNamespaces(due, flow.reader, settings, signal)
+  const plan = SCOPE_PLANS[request.scope]
+  const kinds = plan.kinds.filter((kind) => flow.reconcilers[kind] !== undefined)
+  const shared = await readShared(kinds, flow, settings, signal)
+  let position = parseSweepToken(request.continue, kinds.length + 1)
+  for (let kind = kinds[position.kindIndex]; kind !== undefined; kind = kinds[position.kindIndex]) {
+    const swept = kind
+    const page: ObjectList<SweptObject> = await listPage(swept, position, flow, settings, signal)
+    const due = page.items.filter((object) => isDue(swept, object, request.scope, flow.marks))
+    const around = isOverClusters(swept) ? await readNamespaces(due, flow.reader, settings, signal) : []
     const known: Known = {
-      objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
-      lists: [...shared, ...around],
+      objects: page.items.map((object) => ({ key: keyOf(swept, object), object })),
+      lists: [...shared, ...around].filter((list) => list.kind !== swept || isOverClusters(swept)),
     }
-    const once = position === first && request.scope === 'all' ? SINGLE_KEYS : []
-    const keys = [...once, ...keysOf(kind, due)].filter((key) => flow.reconcilers[key.kind] !== undefined)
-    const finished = await reconcileAll(keys, known, report, flow, settings, signal)
+    const finished = await reconcileAll(keysOf(swept, due), known, report, flow, settings, signal)
     if (!finished) return { ...report, continue: formatSweepToken(position) }
     report.listed += page.items.length
-    position = nextPosition(position, page.continue, kinds.length)
+    position = nextPosition(position, page.continue)
   }
+  const finished = await reconcileAll(plan.once, {}, report, flow, settings, signal)
+  if (!finished) return { ...report, continue: formatSweepToken(position) }
   if (request.scope === 'all') await sweepOrphans(report, flow, signal)
   return report
 }
@@ -79,15 +68,6 @@ async function sweepOrphans(report: SweepReport, { reader, reconcilers }: Flow, 
     report.orphans.found += found
     report.orphans.removed += removed
   }
-}
-
-/** Objects of which there is one. */
-const SINGLE_KEYS: readonly ObjectKey[] = [CRD_POLICY_KEY]
-
-function isDue(kind: SweptKind, object: SweptObject, scope: SweepScope, { finalizer, services }: OurMarks): boolean {
-  if (scope === 'all') return true
-  if (kind === 'Service') return isServiceUnfinished(object as Service, services?.loadBalancerClass)
-  return kind !== 'ServiceExport' && isUnfinished(object as BalancedObject, finalizer)
 }
 
 /** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
@@ -110,17 +90,16 @@ function exportsOf(kind: SweptKind, object: SweptObject): string[] {
 
 /** What every object may ask for, read once a sweep. */
 async function readShared(
-  { reader, reconcilers }: Flow,
+  swept: readonly SweptKind[],
+  { reader }: Flow,
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ReadList[]> {
-  const kinds: readonly Kind[] = reconcilers.MultiClusterIngress === undefined ? ['Node'] : ['IngressClass', 'Cluster']
-  return Promise.all(
-    kinds.map(async (kind) => ({
-      kind,
-      items: await listAll(kind, reader, { limit, signal }),
-    })),
-  )
+  const kinds: readonly Kind[] = [
+    ...(swept.some(isOverClusters) ? (['IngressClass', 'Cluster'] as const) : []),
+    ...(swept.includes('Service') ? (['Node'] as const) : []),
+  ]
+  return Promise.all(kinds.map(async (kind) => ({ kind, items: await listAll(kind, reader, { limit, signal }) })))
 }
 
 const AROUND = [
@@ -163,13 +142,8 @@ function emptyReport(scope: SweepScope): SweepReport {
   }
 }
 
-function nextPosition(
-  { kindIndex }: SweepPosition,
-  token: string | undefined,
-  kinds: number,
-): SweepPosition | undefined {
-  if (token !== undefined) return { kindIndex, continue: token }
-  return kindIndex + 1 < kinds ? { kindIndex: kindIndex + 1 } : undefined
+function nextPosition({ kindIndex }: SweepPosition, token: string | undefined): SweepPosition {
+  return token === undefined ? { kindIndex: kindIndex + 1 } : { kindIndex, continue: token }
 }
 
 /** A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. */
@@ -199,7 +173,7 @@ async function reconcileAll(
   signal: AbortSignal,
 ): Promise<boolean> {
   const reader = knownReader(flow.reader, known)
-  const rest = keys.values()
+  const rest = keys.filter((key) => flow.reconcilers[key.kind] !== undefined).values()
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { SweepScope } from '../../domain/sweep-report.ts'
+import { SWEEP_SCOPES } from '../../domain/sweep-report.ts'
 import type { SweepRequest } from '../../flow/sweep.ts'
 import { badRequest } from './bad-request.ts'
 import { withDeadline } from './deadline.ts'
@@ -8,7 +8,6 @@ import type { Doors } from './doors.ts'
 import { ignoreMediaType, refuseWhileDraining } from './request-guards.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
-const SCOPES: readonly SweepScope[] = ['all', 'pending']
 const LONGEST_TOKEN = 8_192
 
 /** 200 with the counts, or, when time ran out, 503 with the counts so far and the token to go on with. */
@@ -25,8 +24,9 @@ export function registerSweepRoute(app: FastifyInstance, doors: Doors, options: 
 
 /** Scope and continue token from a query or from an event's data; an absent or empty one is not asked for. */
 export function decodeSweep(scope: unknown, token: unknown, path: string): SweepRequest {
-  const wanted = isAbsent(scope) ? 'all' : SCOPES.find((known) => known === scope)
-  if (wanted === undefined) throw badRequest(`${path}.scope`, `must be one of ${SCOPES.join(', ')}`, { value: scope })
+  const wanted = isAbsent(scope) ? 'all' : SWEEP_SCOPES.find((known) => known === scope)
+  if (wanted === undefined)
+    throw badRequest(`${path}.scope`, `must be one of ${SWEEP_SCOPES.join(', ')}`, { value: scope })
   if (isAbsent(token)) return { scope: wanted }
   if (typeof token !== 'string' || token.length > LONGEST_TOKEN) {
     throw badRequest(`${path}.continue`, 'must be the token of the previous answer', { value: token })
