@@ -24,6 +24,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
+import { NODE_METRICS } from '../reconcilers/node/node-metrics.ts'
 import { SERVICE_METRICS } from '../reconcilers/service/service-metrics.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
@@ -63,6 +64,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     ...Object.values(QUEUE_METRICS),
     ...Object.values(DOOR_METRICS),
     ...Object.values(SERVICE_METRICS),
+    ...Object.values(NODE_METRICS),
   ])
   const queue = createMemoryWorkQueue({
     ...config.queue,
