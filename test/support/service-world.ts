@@ -34,7 +34,7 @@ export const CLOUD_IDENTITY = 'system:serviceaccount:kube-system:cloud-controlle
 export type CloudDoor = 'reviews' | 'events' | 'sweep'
 export const CLOUD_DOORS: readonly CloudDoor[] = ['reviews', 'events', 'sweep']
 
-export interface CloudWorldOptions extends Omit<FakeClusterOptions, 'clock'> {
+export interface ServiceWorldOptions extends Omit<FakeClusterOptions, 'clock'> {
   door?: CloudDoor
   /** Stored before the story begins. */
   objects?: KubernetesObject[]
@@ -47,7 +47,7 @@ export interface CloudWorldOptions extends Omit<FakeClusterOptions, 'clock'> {
 }
 
 /** One cluster, a function and the cloud under it in memory, on a clock that stands still. */
-export interface CloudWorld {
+export interface ServiceWorld {
   core: ControlPlaneCore
   runtime: Runtime
   clock: ManualClock
@@ -90,7 +90,7 @@ kubernetes: { kubeconfig: /unused }
 `
 const ONLY_SERVICES = 'cloud: { controllers: [service] }'
 
-export function createCloudWorld(options: CloudWorldOptions = {}): CloudWorld {
+export function createServiceWorld(options: ServiceWorldOptions = {}): ServiceWorld {
   const { door = 'events', around = (loadBalancer) => loadBalancer } = options
   const clock = createManualClock()
   const core = createCore(clock, door, () => runtime, options.objects ?? [])
@@ -126,8 +126,8 @@ export function createCloudWorld(options: CloudWorldOptions = {}): CloudWorld {
       name,
       receivedAt: clock.now(),
     } as const
-    const shown = operation === 'DELETE' ? { oldObject: object } : { object }
-    await runtime.doors.acceptEvent({ ...event, ...(object === undefined ? {} : shown) })
+    const side = operation === 'DELETE' ? 'oldObject' : 'object'
+    await runtime.doors.acceptEvent({ ...event, ...(object === undefined ? {} : { [side]: object }) })
   }
   const sweep = (scope: SweepScope = 'all') => runtime.doors.sweep({ scope }, new AbortController().signal)
   const allEvents = () =>
@@ -144,7 +144,7 @@ export function createCloudWorld(options: CloudWorldOptions = {}): CloudWorld {
         return hosts === undefined ? short : `${short} [${hosts.join(' ')}]`
       })
 
-  const world: CloudWorld = {
+  const world: ServiceWorld = {
     core,
     runtime,
     clock,
