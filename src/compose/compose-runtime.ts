@@ -13,6 +13,7 @@ import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
 import { FLOW_METRICS } from '../flow/flow-metrics.ts'
+import { createHostMemory } from '../flow/host-memory.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { sweep } from '../flow/sweep.ts'
@@ -26,6 +27,7 @@ import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
 import { NODE_METRICS } from '../reconcilers/node/node-metrics.ts'
 import { SERVICE_METRICS } from '../reconcilers/service/service-metrics.ts'
+import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
@@ -105,10 +107,16 @@ function composeFlow(parts: RuntimeParts, queue: WorkedQueue, metrics: Prometheu
     queue,
     reconcilers: composeReconcilers({ ...parts, metrics }, createProcessLock(clock)),
     marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
+    ...hostsOf(parts),
     clock,
     logger,
     metrics,
   }
+}
+
+function hostsOf({ config, provider }: RuntimeParts): Pick<Flow, 'hosts'> {
+  const loadBalancer = servedCloud(config, provider)?.loadBalancer()
+  return loadBalancer === undefined ? {} : { hosts: createHostMemory(balancerAbilities(loadBalancer).target) }
 }
 
 function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'services'> {

@@ -6,6 +6,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import type { Reconciler } from '../reconcilers/reconciler.ts'
+import type { HostMemory } from './host-memory.ts'
 
 /** What the path from event to outcome needs of the outside. */
 export interface Flow {
@@ -14,6 +15,8 @@ export interface Flow {
   /** A kind without one is not reconciled. */
   reconcilers: Readonly<Partial<Record<Kind, Reconciler>>>
   marks: OurMarks
+  /** Where Services themselves are served. */
+  hosts?: HostMemory
   clock: Clock
   logger: Logger
   metrics: Metrics

@@ -1,6 +1,7 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import type { Kind } from '../domain/kinds.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
+import type { Node } from '../domain/node.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
@@ -57,8 +58,15 @@ export async function sweep(
   }
   const finished = await reconcileAll(plan.once, {}, report, flow, settings, signal)
   if (!finished) return { ...report, continue: formatSweepToken(position) }
+  if (request.continue === undefined && !plan.unfinished) rememberHosts(kinds, shared, flow)
   if (request.scope === 'all') await sweepOrphans(report, flow, signal)
   return report
+}
+
+/** Every Service was seen with these nodes, or is in the queue. */
+function rememberHosts(kinds: readonly SweptKind[], shared: readonly ReadList[], { hosts }: Flow): void {
+  const nodes = shared.find(({ kind }) => kind === 'Node')?.items
+  if (nodes !== undefined && kinds.includes('Service')) hosts?.remember(nodes as readonly Node[])
 }
 
 /** Last, when every living object was seen; a provider that cannot list has none to tell. */

@@ -1,8 +1,10 @@
-import { formatKey } from '../domain/object-key.ts'
+import { BACKENDS_KEY } from '../domain/nodes/node-keys.ts'
+import { formatKey, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { Hint, WorkItem } from '../domain/work-item.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
+import { listAll } from '../reconcilers/list-all.ts'
 import { dependentsOf } from './dependents-of.ts'
 import type { Flow } from './flow.ts'
 import { knownReader } from './known-reader.ts'
@@ -34,16 +36,23 @@ function formerUids({ key, hints }: WorkItem): string[] {
 /** Throws when the queue cannot take them: then the key itself is tried again. */
 async function queueDependents(
   item: WorkItem,
-  { queue, reconcilers }: Flow,
+  { queue, reconcilers, hosts }: Flow,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<void> {
   // On a plain cluster only nodes have dependents, and the kinds that are balanced over clusters are not served.
   if (item.key.kind !== 'Node' && reconcilers.MultiClusterIngress === undefined) return
+  const nodes = isBackends(item.key) ? await listAll('Node', reader, { limit: 500, signal }) : undefined
+  if (nodes !== undefined && hosts?.knows(nodes) === true) return
   const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
   for (const { key, afterMs } of await dependentsOf(item.key, changed, reader, signal)) {
     await queue.add({ key, hints: [] }, { afterMs })
   }
+  if (nodes !== undefined) hosts?.remember(nodes)
+}
+
+function isBackends(key: ObjectKey): boolean {
+  return formatKey(key) === formatKey(BACKENDS_KEY)
 }
 
 function notYet(waiting: readonly Hint[]): Outcome {

@@ -42,6 +42,19 @@ export function changesBackends(before: Node, after: Node, target: NodeTarget): 
   )
 }
 
+/** Of all nodes, what an event has to have changed to matter; the same as `changesBackends` of each. */
+export function triggerInput(nodes: readonly Node[], target: NodeTarget): unknown {
+  return nodes
+    .map((node) => [
+      node.metadata.name,
+      node.metadata.uid ?? '',
+      isExcluded(node),
+      node.spec?.providerID ?? '',
+      ...(target === 'address' ? [addressesOf(node)] : []),
+    ])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+}
+
 /** Of a set of nodes, what makes it another set (R-SVC-24). */
 export function hostsInput(nodes: readonly Node[], target: NodeTarget): unknown {
   return nodes.map((node) => [
