@@ -31,6 +31,8 @@ export interface FakeServiceBalancers {
   /** Every balancer of the account, those that users made included. */
   bodies(): FakeBalancerBody[]
   bring(body: Partial<FakeBalancerBody>): FakeBalancerBody
+  /** A user's own, by the user. */
+  forget(body: FakeBalancerBody): void
 }
 
 interface FakeBalancersOptions {
@@ -160,6 +162,7 @@ export function createFakeServiceBalancers({
     remove: (part) => inventory.removePart(part),
     bodies: () => [...inventory.bodies.values()],
     bring: (body) => inventory.makeBody({ brought: true, ...body }),
+    forget: ({ id }) => void inventory.bodies.delete(id),
     loadBalancer: {
       supports,
       validate: (_service, options) => (options.algorithm === 'source-ip' ? [NO_SOURCE_IP] : []),
