@@ -2,6 +2,7 @@ import { isCatalogueError } from '../../domain/catalogue-error.ts'
 import type { JsonValue } from '../../domain/kubernetes-object.ts'
 import type { Node, Taint } from '../../domain/node.ts'
 import type { Outcome } from '../../domain/outcome.ts'
+import { plainMessage } from '../service/tell-service.ts'
 import type { LifecyclePass } from './lifecycle-pass.ts'
 
 /** A patch of exactly this version: others change taints too. The lock is held. */
@@ -30,8 +31,7 @@ export async function deleteNode(node: Node, { store, key, recorder, signal }: L
     return { kind: 'gone' }
   } catch (error) {
     if (isCatalogueError(error, 'NotFound')) return { kind: 'gone' }
-    const why = error instanceof Error ? error.message : String(error)
-    const failed = `Failed deleting node ${name}: ${why}`
+    const failed = `Failed deleting node ${name}: ${plainMessage(error)}`
     await recorder.record(node, { type: 'Warning', reason: 'DeletingNodeFailed', message: failed }, signal)
     throw error
   }

@@ -7,6 +7,7 @@ import type { Route } from '../../domain/nodes/route.ts'
 import { keyOf } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import { askCloud } from '../ask-cloud.ts'
+import { plainMessage } from '../service/tell-service.ts'
 import { untold } from './decide-routes.ts'
 import { listRoutes } from './gather-routes.ts'
 import type { RoutePass } from './route-pass.ts'
@@ -71,8 +72,7 @@ async function createRoute({ node, cidr }: MissingRoute, pass: RoutePass): Promi
 /** Work in progress is no failure; anything else the node's owner is told, without a clock in it. */
 async function tellFailure({ missing: { node, cidr }, error }: Failure, pass: RoutePass): Promise<void> {
   if (isCatalogueError(error, 'ProviderRetryAfter')) return
-  const why = error instanceof Error ? error.message : String(error)
-  const message = `Could not create route ${hintOf(node)} ${cidr} for node ${node.metadata.name}: ${why}`
+  const message = `Could not create route ${hintOf(node)} ${cidr} for node ${node.metadata.name}: ${plainMessage(error)}`
   await pass.recorder.record(node, { type: 'Warning', reason: 'FailedToCreateRoute', message }, pass.signal)
 }
 
