@@ -119,7 +119,7 @@ t.test('each fault names its field', async (t) => {
     { text: 'just text', faults: [/^\(file\): must be object$/] },
     { text: '[1]', faults: [/^\(file\): must be object$/] },
     { text: buildConfig({ provider: {} }), faults: [/^provider\.name: is required$/] },
-    { text: buildConfig({ provider: { name: '' } }), faults: [/^provider\.name: must NOT have fewer/] },
+    { text: buildConfig({ provider: { name: '' } }), faults: [/^provider\.name: --cloud-provider cannot be empty/] },
     { text: buildConfig({ provider: 'fake' }), faults: [/^provider: must be object$/] },
     { text: buildConfig({ provider: { name: 'fake', options: [] } }), faults: [/^provider\.options: must be object$/] },
     { text: buildConfig({ sever: {} }), faults: [/^sever: is not a setting; check the spelling$/] },

@@ -88,9 +88,13 @@ function faultOf({ instancePath, keyword, params, message }: ErrorObject): Confi
     case 'enum':
       return { field: path, message: `must be one of: ${(params['allowedValues'] as unknown[]).join(', ')}` }
     default:
+      if (path === 'provider.name' && keyword === 'minLength') return { field: path, message: EMPTY_PROVIDER }
       return { field: path || '(file)', message: message ?? 'is invalid' }
   }
 }
+
+// Upstream's words for the same mistake.
+const EMPTY_PROVIDER = '--cloud-provider cannot be empty'
 
 function unescapePointer(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -151,9 +155,6 @@ function deadlineFaults(value: Record<string, unknown>): ConfigurationFault[] {
 
 function cloudFaults(value: Record<string, unknown>): ConfigurationFault[] {
   const faults: ConfigurationFault[] = []
-  if (section(value, 'provider')['name'] === '') {
-    faults.push({ field: 'provider.name', message: '--cloud-provider cannot be empty' })
-  }
   const { controllers } = section(value, 'cloud')
   for (const [index, entry] of (Array.isArray(controllers) ? controllers : []).entries()) {
     if (typeof entry !== 'string' || isControllerEntry(entry)) continue

@@ -14,7 +14,7 @@ import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/c
 import type { RequestTarget } from '../../src/local/core/core-environment.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
-import type { CloudLoadBalancer } from '../../src/provider/cloud.ts'
+import type { CloudLoadBalancer, CloudProvider } from '../../src/provider/cloud.ts'
 import {
   createFakeClusterCloud,
   type FakeClusterCloud,
@@ -40,6 +40,8 @@ export interface ServiceWorldOptions extends Omit<FakeClusterOptions, 'clock'> {
   objects?: KubernetesObject[]
   /** YAML beside the usual settings; only the service controller runs unless it says so. */
   config?: string
+  /** In place of the fake one. */
+  cloudProvider?: CloudProvider
   /** Between the function and the cloud's balancers. */
   around?: (loadBalancer: CloudLoadBalancer) => CloudLoadBalancer
   /** Between the function and the API server. */
@@ -103,7 +105,10 @@ export function createServiceWorld(options: ServiceWorldOptions = {}): ServiceWo
   if (config === undefined) throw new Error(JSON.stringify(faults))
   const runtime = composeRuntime({
     config,
-    provider: { name: 'fake', cloudProvider: { ...cloudProvider, loadBalancer: () => balancer } },
+    provider: {
+      name: 'fake',
+      cloudProvider: options.cloudProvider ?? { ...cloudProvider, loadBalancer: () => balancer },
+    },
     store: options.wrapStore?.(store) ?? store,
     certificate: undefined,
     openapi: '{}',
