@@ -570,3 +570,16 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
     ],
   })
 })
+
+t.test('what is measured', async (t) => {
+  const { failure } = failing('updateLoadBalancer', 1)
+  const world = await servedWorld({ failure, nodes: 1 })
+  await world.create(buildNode(2))
+  await world.settle()
+  await world.clock.advance(5_000)
+  const text = await world.runtime.doors.metricsText()
+  t.match(text, /service_controller_loadbalancer_sync_total [1-9]/)
+  t.match(text, /service_controller_nodesync_error_total 1/)
+  t.match(text, /service_controller_nodesync_latency_seconds_count [1-9]/)
+  t.match(text, /service_controller_update_loadbalancer_host_latency_seconds_count 1/)
+})
