@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Agent, request } from 'undici'
+import { parseAllDocuments } from 'yaml'
+import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
+import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
+import { cloudWebhookConfigurations } from '../../../src/compose/cloud-webhook-configurations.ts'
+import { loadSettings } from '../../../src/compose/load-settings.ts'
+import { serve } from '../../../src/compose/serve.ts'
+import type { SweepReport, SweepScope } from '../../../src/domain/sweep-report.ts'
+import { createCertificateAuthority } from '../../../src/local/create-certificate-authority.ts'
+import { createProviderRegistry } from '../../../src/provider/registry.ts'
+import { createFakeClusterCloud, type FakeClusterCloud } from '../../../src/providers/fake/fake-cluster-cloud.ts'
+import type { ApiClient } from '../../contracts/kubernetes-api/api-client.ts'
+import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
+import type { ScenarioContext } from '../scenario.ts'
+import { type AuditLog, openAuditLog } from './audit-log.ts'
+
+const MANIFEST = join(import.meta.dirname, '../../../manifests/kubernetes-ccm.yaml')
+const NAMESPACE = 'webhook-cloud-provider'
+const ACCOUNT = 'cloud-controller'
+const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
+const IDENTITY = `system:serviceaccount:${NAMESPACE}:${ACCOUNT}`
+
+/** The function under one cluster, as the manifest installs it: with its role, its webhooks, and the fake cloud. */
+export interface CloudInstallation {
+  cloud: FakeClusterCloud
+  audit: AuditLog
+  /** `verb resource.group` of every rule of the role. */
+  grants: readonly string[]
+  sweep(scope: SweepScope): Promise<SweepReport>
+  /** Log lines of faults of the program. */
+  errors(): string[]
+}
+
+/** Runs the story with an installation of its own, and takes the webhooks away afterwards. */
+export async function withCloudInstallation(
+  { server, admin, kubectl }: ScenarioContext,
+  story: (installation: CloudInstallation) => Promise<void>,
+): Promise<void> {
+  const { grants, role } = await roleOfManifest()
+  await kubectl(['apply', '-f', '-'], role)
+  const directory = await mkdtemp(join(server.directory, 'cloud-function-'))
+  const authority = createCertificateAuthority(Date.now(), 'cloud function')
+  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
+  const clock = createSystemClock()
+  const cloud = createFakeClusterCloud({ clock, adopt: true })
+  const lines: string[] = []
+  const file = (name: string) => join(directory, name)
+  await writeFile(file('tls.crt'), certPem)
+  await writeFile(file('tls.key'), keyPem, { mode: 0o600 })
+  await writeFile(file('kubeconfig.json'), server.kubeconfig(await tokenOf(admin)), { mode: 0o600 })
+  await writeFile(file('config.json'), JSON.stringify(configOf(file)))
+  const settings = loadSettings({
+    text: await readFile(file('config.json'), 'utf8'),
+    environment: {},
+    registry: createProviderRegistry({ fake: () => ({ name: 'fake', cloudProvider: cloud.cloudProvider }) }),
+    clock,
+    createLogger: (level) => createPinoLogger({ level, destination: { write: (line) => void lines.push(line) } }),
+  })
+  const served = await serve(settings, clock)
+  const url = `https://127.0.0.1:${served.port}`
+  const dispatcher = new Agent({ connect: { ca: authority.caPem }, headersTimeout: 0 })
+  const audit = await openAuditLog(server.auditLogPath)
+  const installation: CloudInstallation = {
+    cloud,
+    audit,
+    grants,
+    async sweep(scope) {
+      const answer = await request(`${url}/sweep?scope=${scope}`, { method: 'POST', dispatcher })
+      const text = await answer.body.text()
+      assert.equal(answer.statusCode, 200, text)
+      return JSON.parse(text) as SweepReport
+    },
+    errors: () => lines.filter((line) => Number((JSON.parse(line) as { level: number }).level) >= 50),
+  }
+  try {
+    await register(admin, url, authority.caPem)
+    await story(installation)
+    assert.deepEqual(installation.errors(), [], 'faults of the program')
+  } catch (error) {
+    for (const line of lines.filter((each) => !each.includes('"level":30')).slice(-10))
+      process.stdout.write(`    ${line}`)
+    throw error
+  } finally {
+    await unregister(admin)
+    await served.close()
+    await dispatcher.destroy()
+  }
+}
+
+function configOf(file: (name: string) => string) {
+  return {
+    clusterId: 'apiserver',
+    controlPlane: 'kubernetes',
+    provider: { name: 'fake' },
+    cloud: { clusterCidr: '10.244.0.0/14', nodes: { newNodeGraceMs: 0 } },
+    identity: IDENTITY,
+    kubernetes: { kubeconfig: file('kubeconfig.json') },
+    server: { host: '127.0.0.1', port: 0, tls: { certFile: file('tls.crt'), keyFile: file('tls.key') } },
+    shutdown: { drainMs: 2_000 },
+  }
+}
+
+/** The role of the manifest under other names: an installation over clusters has one of the same. */
+async function roleOfManifest(): Promise<{ grants: string[]; role: string }> {
+  const documents = parseAllDocuments(await readFile(MANIFEST, 'utf8')).map((document) => document.toJS() as Document)
+  const role = documents.find(({ kind }) => kind === 'ClusterRole') ?? assert.fail('no ClusterRole in the manifest')
+  const grants = (role.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  )
+  const metadata = { name: `webhook-cloud-provider-${ACCOUNT}` }
+  const applied = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace: NAMESPACE } },
+    { ...role, metadata },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: NAMESPACE }],
+    },
+  ]
+  return { grants, role: applied.map((each) => JSON.stringify(each)).join('\n---\n') }
+}
+
+interface Document {
+  kind: string
+  rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[]
+}
+
+async function tokenOf(admin: ApiClient): Promise<string> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${ACCOUNT}/token`
+  const wanted = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } }
+  const { status } = await mustBe(201, admin.post(path, wanted))
+  return (status as { token: string }).token
+}
+
+async function register(admin: ApiClient, url: string, caPem: string): Promise<void> {
+  await unregister(admin)
+  for (const configuration of cloudWebhookConfigurations({ at: { url }, caPem, identity: IDENTITY })) {
+    await mustBe(201, admin.post(`${CONFIGURATIONS}/${configuration.kind.toLowerCase()}s`, configuration))
+  }
+}
+
+async function unregister(admin: ApiClient): Promise<void> {
+  for (const kind of ['mutating', 'validating'])
+    await admin.delete(`${CONFIGURATIONS}/${kind}webhookconfigurations/webhook-cloud-provider`)
+}
