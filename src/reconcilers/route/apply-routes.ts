@@ -1,7 +1,7 @@
 import { isCatalogueError, type Retry } from '../../domain/catalogue-error.ts'
 import type { JsonValue } from '../../domain/kubernetes-object.ts'
 import type { Node } from '../../domain/node.ts'
-import { type RoutesState, withNetworkCondition } from '../../domain/nodes/network-condition.ts'
+import { isNetworkConditionSaid, type RoutesState, withNetworkCondition } from '../../domain/nodes/network-condition.ts'
 import { isThere, type MissingRoute, type RoutePlan } from '../../domain/nodes/plan-routes.ts'
 import type { Route } from '../../domain/nodes/route.ts'
 import { keyOf } from '../../domain/object-key.ts'
@@ -76,17 +76,34 @@ async function tellFailure({ missing: { node, cidr }, error }: Failure, pass: Ro
   await pass.recorder.record(node, { type: 'Warning', reason: 'FailedToCreateRoute', message }, pass.signal)
 }
 
-async function tell(node: Node, state: RoutesState, { store, signal, clock }: RoutePass): Promise<void> {
+async function tell(node: Node, state: RoutesState, pass: RoutePass): Promise<void> {
+  try {
+    await writeCondition(node, state, pass)
+  } catch (error) {
+    // It went; its routes go with the next pass.
+    if (isCatalogueError(error, 'NotFound')) return
+    if (!isCatalogueError(error, 'Conflict')) throw error
+    await tellAgain(node, state, pass)
+  }
+}
+
+/** Kubelets write to the same status: once more from a fresh read, before all routes are looked at again. */
+async function tellAgain(node: Node, state: RoutesState, pass: RoutePass): Promise<void> {
+  const current = await pass.store.get(nodeKey(node), { signal: pass.signal })
+  if (current === undefined || current.metadata.uid !== node.metadata.uid) return
+  if (!isNetworkConditionSaid(current, state)) await writeCondition(current, state, pass)
+}
+
+/** A merge patch of exactly this version; conditions of others stay as they were read. */
+async function writeCondition(node: Node, state: RoutesState, { store, signal, clock }: RoutePass): Promise<void> {
   const { uid = '', resourceVersion = '' } = node.metadata
   const conditions = withNetworkCondition(node, state, clock.now()) as unknown as JsonValue
   const body = { metadata: { uid, resourceVersion }, status: { conditions } }
-  const key = { ...keyOf('Node', node), kind: 'Node' as const }
-  try {
-    await store.patch(key, { type: 'merge', body }, { signal, subresource: 'status' })
-  } catch (error) {
-    // It went; its routes go with the next pass.
-    if (!isCatalogueError(error, 'NotFound')) throw error
-  }
+  await store.patch(nodeKey(node), { type: 'merge', body }, { signal, subresource: 'status' })
+}
+
+function nodeKey(node: Node) {
+  return { ...keyOf('Node', node), kind: 'Node' as const }
 }
 
 function hintOf({ metadata }: Node): string {
