@@ -6,9 +6,24 @@ export type { Finding } from './domain/finding.ts'
 export type { LoadBalancerIngress, LoadBalancerStatus } from './domain/load-balancer-status.ts'
 export type { MultiClusterIngress, MultiClusterIngressSpec } from './domain/multi-cluster-ingress.ts'
 export type { MultiClusterService, MultiClusterServiceSpec } from './domain/multi-cluster-service.ts'
+export type { Node, NodeAddress } from './domain/node.ts'
+export type { Service, ServiceSpec } from './domain/service.ts'
+export type { BalancerOptions } from './domain/service-balancer/balancer-options.ts'
+export { defaultLoadBalancerName } from './domain/service-balancer/default-load-balancer-name.ts'
 export type { Clock } from './ports/clock.ts'
 export type { Logger } from './ports/logger.ts'
+export type {
+  CloudLoadBalancer,
+  CloudProvider,
+  Instances,
+  InstancesV2,
+  Route,
+  Routes,
+  Zones,
+} from './provider/cloud.ts'
+export { type CloudProviderFactory, type CloudRegistry, createCloudRegistry } from './provider/cloud-registry.ts'
 export {
+  DiskNotFound,
   ImplementedElsewhere,
   InstanceNotFound,
   isProviderError,
@@ -16,6 +31,7 @@ export {
   RetryAfter,
   Terminal,
 } from './provider/errors.ts'
+export { instanceProviderID } from './provider/instance-provider-id.ts'
 export type {
   BalancerIdentity,
   BalancerRecord,
@@ -25,6 +41,7 @@ export type {
   MultiClusterProvider,
   ProviderContext,
 } from './provider/multicluster.ts'
+export type { Provider } from './provider/provider.ts'
 export {
   createProviderRegistry,
   type ProviderFactory,

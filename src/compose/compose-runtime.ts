@@ -16,6 +16,7 @@ import { FLOW_METRICS } from '../flow/flow-metrics.ts'
 import { createHostMemory } from '../flow/host-memory.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
+import { sharedLists } from '../flow/shared-lists.ts'
 import { sweep } from '../flow/sweep.ts'
 import { validateOnAdmission } from '../flow/validate-on-admission.ts'
 import { workOn } from '../flow/work-on.ts'
@@ -101,11 +102,12 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
 }
 
 function composeFlow(parts: RuntimeParts, queue: WorkedQueue, metrics: PrometheusMetrics): Flow {
-  const { config, store, clock, logger } = parts
+  const { config, clock, logger } = parts
+  const store = sharedLists(parts.store, ['Node'])
   return {
     reader: store,
     queue,
-    reconcilers: composeReconcilers({ ...parts, metrics }, createProcessLock(clock)),
+    reconcilers: composeReconcilers({ ...parts, store, metrics }, createProcessLock(clock)),
     marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
     ...hostsOf(parts),
     clock,

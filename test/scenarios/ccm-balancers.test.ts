@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { isExcluded } from '../../src/domain/service-balancer/backend-nodes.ts'
 import { BALANCER_ANNOTATIONS } from '../../src/domain/service-balancer/balancer-annotations.ts'
+import { describeAnnotations } from '../../src/domain/service-balancer/describe-annotations.ts'
 import { parseBalancerOptions } from '../../src/domain/service-balancer/parse-balancer-options.ts'
 import { parseLabelSelector } from '../../src/domain/service-balancer/parse-label-selector.ts'
 import { SOURCE_RANGES_ANNOTATION, sourceRanges } from '../../src/domain/service-balancer/source-ranges.ts'
 import type { FakeListeners } from '../../src/providers/fake/fake-balancer-listeners.ts'
 import type { FakeClusterCall } from '../../src/providers/fake/fake-call-log.ts'
+import { createServiceReconciler } from '../../src/reconcilers/service/service-reconciler.ts'
 import { buildNode, buildWeb, nodeKey, OPTION, optionsOf, WEB } from '../support/build-cluster.ts'
+import { serviceDependencies } from '../support/service-dependencies.ts'
 import { createServiceWorld, type ServiceWorld } from '../support/service-world.ts'
 import { addressesOf, assertQuiet, servedWorld, throughDoors, webOf } from '../support/through-doors.ts'
 
@@ -569,6 +574,53 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
       { key: 'c', operator: 'NotIn', values: ['d', 'e'] },
     ],
   })
+})
+
+t.test('many Services ask for the nodes together, and each is changed once', async (t) => {
+  const lists = { Node: 0, Service: 0 }
+  const nodes = Array.from({ length: 50 }, (_, index) => buildNode(index + 1))
+  const services = Array.from({ length: 100 }, (_, index) => buildWeb({}, { name: `web-${index}`, uid: `u-${index}` }))
+  const world = createServiceWorld({
+    objects: [...nodes, ...services],
+    wrapStore: (store) => ({
+      ...store,
+      async list(kind, options) {
+        if (Object.hasOwn(lists, kind)) lists[kind as keyof typeof lists] += 1
+        await new Promise<void>((resolve) => world.clock.after(20, resolve))
+        return store.list(kind, options)
+      },
+    }),
+  })
+  const swept = world.sweep()
+  await world.clock.advance(60_000)
+  await swept
+  t.equal(world.changes().length, 100)
+  world.mark()
+  Object.assign(lists, { Node: 0, Service: 0 })
+  for (const number of [51, 52, 53]) await world.create(buildNode(number))
+  await world.clock.advance(60_000)
+  t.equal(world.changes().length, 100, 'three nodes are one change')
+  t.same(world.writes(), [])
+  t.equal(lists.Service, 1)
+  t.ok(lists.Node <= 60, `${lists.Node} lists of nodes for 100 Services, of which each looks twice`)
+})
+
+t.test('the page of annotations is written from the table', async (t) => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/service-annotations.md'), 'utf8')
+  // The formatter aligns the columns.
+  const flat = page.replace(/ +/g, ' ').replace(/-{3,}/g, '---')
+  t.ok(flat.includes(`\n${describeAnnotations()}\n`), describeAnnotations())
+})
+
+t.test('a balancer whose turn it is is ensured, although nothing is seen to differ', async (t) => {
+  const world = await servedWorld()
+  const pass = { reader: world.store, signal: new AbortController().signal }
+  const { loadBalancer } = world.cluster.balancers
+  const reconciler = createServiceReconciler(serviceDependencies({ ...world, loadBalancer }))
+  t.match(await reconciler.reconcile(WEB, { ...pass, isVerificationDue: () => false }), { kind: 'settled' })
+  t.same(world.changes(), [])
+  t.match(await reconciler.reconcile(WEB, { ...pass, isVerificationDue: () => true }), { kind: 'settled' })
+  t.same([world.changes(), world.events(), world.writes()], [['ensure web [n1 n2]'], [], []])
 })
 
 t.test('what is measured', async (t) => {

@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { sha256 } from '../../src/adapters/system/sha256.ts'
 import { cloudChecks, controllerStates } from '../../src/compose/cloud-controllers.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { Operation } from '../../src/domain/cluster-event.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
-import type { CloudContext, CloudProvider, EnsureContext } from '../../src/provider/cloud.ts'
+import type { CloudContext, CloudLoadBalancer, CloudProvider, EnsureContext } from '../../src/provider/cloud.ts'
 import { createCloudRegistry } from '../../src/provider/cloud-registry.ts'
 import { InstanceNotFound, NotImplemented } from '../../src/provider/errors.ts'
 import { instanceProviderID } from '../../src/provider/instance-provider-id.ts'
 import type { BalancerIdentity } from '../../src/provider/multicluster.ts'
 import { createExampleCloud } from '../../src/providers/example/example-provider.ts'
 import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
-import { createEventRecorder } from '../../src/reconcilers/event-recorder.ts'
 import { createServiceReconciler } from '../../src/reconcilers/service/service-reconciler.ts'
 import { buildNode, buildWeb, FINALIZER, OPTION, optionsOf, WEB } from '../support/build-cluster.ts'
 import { createLeaseWorld } from '../support/lease-world.ts'
+import { serviceDependencies } from '../support/service-dependencies.ts'
 import { CLOUD_IDENTITY, createServiceWorld, type ServiceWorld } from '../support/service-world.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { addressesOf, assertQuiet, servedWorld, throughDoors, webOf } from '../support/through-doors.ts'
@@ -178,30 +177,15 @@ t.test('C-138 two instances, one Lease, one balancer', async (t) => {
   const instance = (name: string) => {
     const { lock } = leases.join(name)
     const { loadBalancer } = cluster.balancers
-    return createServiceReconciler({
-      loadBalancer: {
-        ...loadBalancer,
-        async ensureLoadBalancer(...call) {
-          const result = await loadBalancer.ensureLoadBalancer(...call)
-          await new Promise<void>((resolve) => clock.after(1_000, resolve))
-          return result
-        },
+    const slow: CloudLoadBalancer = {
+      ...loadBalancer,
+      async ensureLoadBalancer(...call) {
+        const result = await loadBalancer.ensureLoadBalancer(...call)
+        await new Promise<void>((resolve) => clock.after(1_000, resolve))
+        return result
       },
-      abilities: { protocols: ['TCP'], sourceRanges: false, target: 'instance' },
-      clusterName: 'kubernetes',
-      loadBalancerClass: undefined,
-      store,
-      lock,
-      digest: sha256,
-      recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger: silentLogger, component: 'x' }),
-      logger: silentLogger,
-      metrics: { count: () => {}, observe: () => {} },
-      clock,
-      clusterId: 'default',
-      removeOrphans: true,
-      consistencyWindowMs: 0,
-      providerDeadlineMs: 45_000,
-    })
+    }
+    return createServiceReconciler(serviceDependencies({ loadBalancer: slow, store, clock, lock }))
   }
   const pass = { reader: store, signal: new AbortController().signal }
   const first = instance('a')

@@ -5,7 +5,7 @@ import { parseLabelSelector } from './parse-label-selector.ts'
 /** What Services may ask of their balancer under our own name. */
 export const ANNOTATION_PREFIX = 'load-balancer.webhook-cloud-provider.dev/'
 
-/** One annotation: the parser refuses with a text, the rest is for readers. `test/domain/annotations-page.test.ts` compares the page. */
+/** One annotation: the parser refuses with a text, the rest is for readers (`describeAnnotations`). */
 export interface BalancerAnnotation {
   option: keyof BalancerOptions
   /** What values there are, in words. */

@@ -20,7 +20,7 @@ export interface Serve {
   claim: boolean
   /** `none`: the balancer is as it should be, only the claim or the published status is not. */
   call: 'ensure' | 'update' | 'none'
-  /** Whether a call is known to change something; a provider without fingerprints is called to find out. */
+  /** Whether a call is known to change something; otherwise it is made to find out. */
   isNews: boolean
 }
 
@@ -32,7 +32,8 @@ export function decideService({ service, standing, wanted }: ServiceSnapshot): S
   const claim = !hasFinalizer(service, SERVICE_FINALIZER)
   const call = callFor(wanted)
   if (!claim && call === 'none' && isPublished(service.status?.loadBalancer?.ingress, wanted)) return { do: 'settled' }
-  const isNews = wanted.record === undefined || wanted.record.fingerprint !== undefined
+  const stored = wanted.record?.fingerprint
+  const isNews = wanted.record === undefined || (stored !== undefined && stored !== wanted.request.fingerprint)
   return { do: 'serve', wanted, claim, call, isNews }
 }
 
@@ -40,14 +41,14 @@ export function decideService({ service, standing, wanted }: ServiceSnapshot): S
  * | the provider's record | call |
  * |---|---|
  * | none | ensure |
- * | same fingerprint | none |
+ * | same fingerprint | none; ensure when its turn to be verified has come |
  * | other hosts, all else the same | update (R-SVC-24) |
  * | other, or without a fingerprint | ensure, which corrects everything (R-SVC-25) |
  */
-function callFor({ record, request: { fingerprint } }: WantedBalancer): Serve['call'] {
+function callFor({ record, request: { fingerprint }, verify }: WantedBalancer): Serve['call'] {
   const stored = record?.fingerprint
   if (stored === undefined) return 'ensure'
-  if (stored === fingerprint) return 'none'
+  if (stored === fingerprint) return verify ? 'ensure' : 'none'
   return differsInHostsOnly(fingerprint, stored) ? 'update' : 'ensure'
 }
 

@@ -40,7 +40,8 @@ async function gatherWanted(
     listAll('Node', reader, { limit: 500, signal }),
     isSame ? earlier?.wanted?.record : faults.length > 0 ? undefined : recordFor(service, pass),
   ])
-  return { faults, request: balancerRequest(service, nodes, abilities, digest), record }
+  const verify = pass.isVerificationDue(service.metadata.uid ?? '')
+  return { faults, request: balancerRequest(service, nodes, abilities, digest), record, verify }
 }
 
 /** What fails here fails the pass, and its owner is told as if the ensure had failed, of which upstream makes it a part. */

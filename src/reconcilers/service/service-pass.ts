@@ -44,6 +44,8 @@ export interface ServicePass extends ServiceDependencies {
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+  /** Whether the balancer of this uid is to be ensured, although nothing that we know has changed (R-SVC-25). */
+  isVerificationDue: (uid: string) => boolean
 }
 
 /** A run that holds the lock of its Service, and may write. */

@@ -17,15 +17,23 @@ import { tellFailure } from './tell-service.ts'
 
 /** gather → decide → apply for Services of type LoadBalancer. Only a decision that writes takes the lock. */
 export function createServiceReconciler(dependencies: ServiceDependencies): Reconciler {
-  const passFor = ({ namespace, name }: ObjectKey, signal: AbortSignal): ServicePass => ({
+  const passFor = (
+    { namespace, name }: ObjectKey,
+    signal: AbortSignal,
+    isVerificationDue = (_uid: string) => false,
+  ): ServicePass => ({
     ...dependencies,
     key: { kind: 'Service', namespace, name },
     signal,
     fence: '',
+    isVerificationDue,
   })
   return {
-    async reconcile(key: ObjectKey, { reader, signal, formerUids = [] }: ReconcilePass): Promise<Outcome> {
-      const pass = passFor(key, signal)
+    async reconcile(
+      key: ObjectKey,
+      { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass,
+    ): Promise<Outcome> {
+      const pass = passFor(key, signal, isVerificationDue)
       const snapshot = await gatherService(pass, reader)
       const former = formerUids.filter((uid) => uid !== snapshot?.service.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))

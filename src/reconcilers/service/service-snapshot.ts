@@ -18,4 +18,6 @@ export interface WantedBalancer {
   request: BalancerRequest
   /** The provider's answer; undefined also where faults spared the question. */
   record: BalancerRecord | undefined
+  /** Ensured even if nothing is known to have changed: not every difference can be seen by a look. */
+  verify: boolean
 }
