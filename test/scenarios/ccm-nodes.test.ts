@@ -3,6 +3,7 @@ import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { Node } from '../../src/domain/node.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import { InstanceNotFound, NotImplemented } from '../../src/provider/errors.ts'
+import { exampleProviderFactory } from '../../src/providers/example/example-provider.ts'
 import type { FakeMachine } from '../../src/providers/fake/fake-machines.ts'
 import {
   buildJoiningNode,
@@ -13,7 +14,9 @@ import {
   SHUTDOWN,
   UNINITIALIZED,
 } from '../support/build-nodes.ts'
-import { createNodeWorld, type NodeWorld, type NodeWorldOptions } from '../support/node-world.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+import { createNodeWorld, NODE_WORLD_IDENTITY, type NodeWorld, type NodeWorldOptions } from '../support/node-world.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 
 // The cases C-76 to C-113: how nodes are initialised, kept and let go, each through every door that can tell of it.
 
@@ -810,3 +813,67 @@ function labelsOf(type: string, zone: string): Record<string, string> {
     'failure-domain.beta.kubernetes.io/region': 'region-1',
   }
 }
+
+t.test('R-NODE-13 R-RT-11 what is measured has the names that dashboards know', async (t) => {
+  const world = createNodeWorld({
+    objects: [buildJoiningNode(1, { metadata: { creationTimestamp: '2026-03-01T07:59:50Z' } })],
+  })
+  world.cloud.machines.put(buildMachine(1))
+  await world.sweep('nodes')
+  await world.sweep('routes')
+  const { body } = await world.runtime.app.inject({ method: 'GET', url: '/metrics' })
+  t.match(body, /^node_controller_cloud_provider_taint_removal_delay_seconds_sum 10$/m)
+  t.match(body, /^node_controller_initial_node_sync_delay_seconds_count 1$/m)
+  t.match(body, /^route_controller_route_sync_total 1$/m)
+})
+
+t.test('a dry run and our own writes mean no work', async (t) => {
+  const world = createNodeWorld({ objects: [buildJoiningNode(1)] })
+  world.cloud.machines.put(buildMachine(1))
+  const node = world.node('n1')
+  await world.review('CREATE', { object: node, dryRun: true })
+  await world.clock.advance(60_000)
+  t.strictSame(world.calls(), [])
+  const before = node && { ...node, metadata: { ...node.metadata, resourceVersion: '1', labels: { a: 'b' } } }
+  await world.review('UPDATE', { object: node, oldObject: before, username: NODE_WORLD_IDENTITY })
+  await world.clock.advance(60_000)
+  t.strictSame(world.calls(), [])
+})
+
+t.test('two who look after one node at once: one works, the other is done', async (t) => {
+  const world = createNodeWorld({ objects: [buildJoiningNode(1)], cloud: 'configureCloudRoutes: false' })
+  world.cloud.machines.put(buildMachine(1))
+  await Promise.all([
+    world.sweep('nodes'),
+    world.sweep('pending-nodes'),
+    world.review('CREATE', { object: world.node('n1') }),
+  ])
+  await world.clock.advance(1_000)
+  const stored = world.writes.filter(({ what }) => what === 'patch Node n1')
+  t.equal(stored.length, 1)
+  t.strictSame(taintsOf(world.node('n1')), [])
+})
+
+t.test('the oldest form of the interface, without InstancesV2, runs as it is; what it lacks does not', async (t) => {
+  const { cloudProvider } = exampleProviderFactory({
+    options: {},
+    fault: () => t.fail('no fault'),
+    logger: silentLogger,
+    clock: createManualClock(),
+  })
+  const world = createNodeWorld({
+    objects: [buildJoiningNode(1), buildNode(2, { status: { conditions: [NOT_READY] } })],
+    cloud: 'allowUntaggedCloud: true',
+    cloudProvider: (fake) => cloudProvider ?? fake,
+  })
+  t.strictSame(await world.sweep('all'), {
+    scope: 'all',
+    listed: 0,
+    outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+    orphans: { found: 0, removed: 0 },
+  })
+  await world.review('CREATE', { object: world.node('n1') })
+  await world.clock.advance(60_000)
+  t.strictSame(world.writes, [])
+  t.ok(world.node('n2'))
+})
