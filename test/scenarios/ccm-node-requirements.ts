@@ -1,0 +1,36 @@
+/**
+ * Which tests show which requirement of nodes, their life cycle and their routes: numbers of cases, or the beginning of a
+ * title, as in `ccm-requirements.test.ts`.
+ */
+export const NODE_REQUIREMENTS: Readonly<Record<string, readonly string[]>> = {
+  'R-NODE-1': ['C-82', 'C-88'],
+  'R-NODE-2': ['C-77', 'C-86'],
+  'R-NODE-3': ['C-76', 'R-NODE-3'],
+  'R-NODE-4': ['C-79', 'R-NODE-4'],
+  'R-NODE-5': ['C-83', 'C-84'],
+  'R-NODE-6': ['R-NODE-6'],
+  'R-NODE-7': ['C-87'],
+  'R-NODE-8': ['C-81', 'C-96', 'R-NODE-8'],
+  'R-NODE-9': ['C-88', 'C-89'],
+  'R-NODE-10': ['C-92', 'C-93', 'C-94', 'C-97'],
+  'R-NODE-11': ['C-91'],
+  'R-NODE-12': ['R-NODE-12'],
+  'R-NODE-13': ['R-NODE-13'],
+  'R-LIFE-1': ['C-111'],
+  'R-LIFE-2': ['C-101', 'R-LIFE-2'],
+  'R-LIFE-3': ['C-102', 'C-112'],
+  'R-LIFE-4': ['C-99'],
+  'R-LIFE-5': ['C-98', 'C-103', 'C-104', 'C-106', 'C-107'],
+  'R-LIFE-6': ['C-109', 'C-113'],
+  'R-RT-1': ['C-131', 'R-RT-1'],
+  'R-RT-2': ['R-RT-2', 'C-127'],
+  'R-RT-3': ['C-114', 'C-118', 'C-128', 'R-RT-3'],
+  'R-RT-4': ['C-119', 'R-RT-4'],
+  'R-RT-5': ['C-121', 'C-122', 'R-RT-5'],
+  'R-RT-6': ['C-123', 'C-124', 'C-126', 'R-RT-6'],
+  'R-RT-7': ['R-RT-7'],
+  'R-RT-8': ['C-129'],
+  'R-RT-9': ['C-127', 'R-RT-9'],
+  'R-RT-10': ['C-116'],
+  'R-RT-11': ['R-RT-11'],
+}
