@@ -5,15 +5,20 @@ import type { Kind, ObjectOfKind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
+import type { CallWebhook } from '../../src/local/admission/call-webhook.ts'
+import { createWebhookAdmission } from '../../src/local/admission/webhook-admission.ts'
+import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import type { RequestTarget } from '../../src/local/core/core-environment.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import type { Logger } from '../../src/ports/logger.ts'
-import type { MultiClusterProvider } from '../../src/provider/multicluster.ts'
+import type { BalancerIdentity, MultiClusterProvider } from '../../src/provider/multicluster.ts'
 import type { FakeCall, FakeCloud, FakeFailure } from '../../src/providers/fake/fake-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
+import { inProcessCaller } from './api-callers.ts'
+import { aroundProvider, type GivenBalancer, givenBalancers, type ProviderCall } from './around-provider.ts'
 import { buildClass, buildServiceWorld, CLASS_NAME, FINALIZER } from './build-objects.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
@@ -33,6 +38,14 @@ export interface WorldOptions {
   ingressClass?: string
   /** YAML beside the usual settings. */
   config?: string
+  /** Class names that the configuration calls ours; `multicloud`, which is the default, unless given. */
+  classNames?: readonly string[]
+  defaultClassIsOurs?: boolean
+  /** In the cloud before the story begins. */
+  balancers?: GivenBalancer[]
+  /** Registered with the API server, which asks them as the real one does. */
+  webhooks?: readonly ApiObject[]
+  karmadaIsDown?: () => boolean
 }
 
 /** A whole control plane, a function and a cloud in memory, on a clock that stands still. */
@@ -45,6 +58,12 @@ export interface World {
   requests: string[]
   logs: { level: string; message: string; fields: object }[]
   config: Config
+  /** Every call to the provider with all that was handed over. */
+  handed: ProviderCall[]
+  /** Balancers that are in the cloud, the given ones among them. */
+  balancers(): BalancerIdentity[]
+  /** A request to one of the function's doors. */
+  http(method: string, path: string, body?: object): Promise<{ status: number; body: string }>
   create<T extends KubernetesObject>(object: T): Promise<T>
   /** A merge patch by a user. */
   edit(key: ObjectKey, body: object, subresource?: 'status'): Promise<KubernetesObject>
@@ -59,15 +78,30 @@ export interface World {
 const SETTINGS = `
 provider: { name: fake }
 identity: ${IDENTITY}
-ingressClass: { names: [${CLASS_NAME}], default: true, INGRESS_CLASS }
+ingressClass: { names: NAMES, default: DEFAULT, INGRESS_CLASS }
 kubernetes: { kubeconfig: /unused }
 `
 
 export function createWorld(options: WorldOptions = {}): World {
-  const clock = createManualClock()
+  let inFlight = 0
+  const clock = createManualClock(undefined, () => inFlight > 0)
+  const callWebhook = inProcessCaller({
+    app: () => runtime.app,
+    karmadaIsDown: options.karmadaIsDown ?? (() => false),
+  })
+  const counted = <R>(request: Promise<R>): Promise<R> => {
+    inFlight += 1
+    return request.finally(() => {
+      inFlight -= 1
+    })
+  }
   const core = createCore(
     clock,
-    options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')],
+    [
+      ...(options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')]),
+      ...(options.webhooks ?? []),
+    ],
+    options.webhooks && ((url, ca, review, timeoutMs) => counted(callWebhook(url, ca, review, timeoutMs))),
   )
   const fake = createFakeProvider({
     delayMs: options.delayMs ?? 0,
@@ -76,15 +110,14 @@ export function createWorld(options: WorldOptions = {}): World {
   })
   const requests: string[] = []
   const logs: World['logs'] = []
-  const { config, faults } = parseConfig(
-    SETTINGS.replace('INGRESS_CLASS', options.ingressClass ?? '') + (options.config ?? ''),
-    {},
-  )
+  const handed: ProviderCall[] = []
+  const given = [...(options.balancers ?? [])]
+  const { config, faults } = parseConfig(settingsOf(options), {})
   if (config === undefined) throw new Error(JSON.stringify(faults))
   const store = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
   const runtime = composeRuntime({
     config,
-    provider: options.provider?.(fake) ?? fake,
+    provider: providerOf(fake, given, handed, options),
     store: options.wrapStore?.(store) ?? store,
     certificate: undefined,
     openapi: '{}',
@@ -101,6 +134,15 @@ export function createWorld(options: WorldOptions = {}): World {
     requests,
     logs,
     config,
+    handed,
+    balancers: () => identitiesOf(fake, given),
+    async http(method, path, body) {
+      const type = path === '/events' ? 'application/cloudevents+json' : 'application/json'
+      const headers = body === undefined ? {} : { 'content-type': type }
+      const request = { method: method as 'POST', url: path, headers, ...(body && { payload: JSON.stringify(body) }) }
+      const response = await counted(runtime.app.inject(request))
+      return { status: response.statusCode, body: response.body }
+    },
     async create<T extends KubernetesObject>(object: T) {
       const target = targetOf({ kind: object.kind as Kind, namespace: object.metadata.namespace ?? '', name: '' })
       return (await core.create(target, object, user)).object as unknown as T
@@ -125,17 +167,57 @@ export function createWorld(options: WorldOptions = {}): World {
   }
 }
 
-function createCore(clock: ManualClock, objects: KubernetesObject[]): ControlPlaneCore {
+function settingsOf({ classNames = [CLASS_NAME], defaultClassIsOurs = true, ingressClass, config }: WorldOptions) {
+  const classes = { NAMES: JSON.stringify(classNames), DEFAULT: defaultClassIsOurs, INGRESS_CLASS: ingressClass ?? '' }
+  const settings = SETTINGS.replace(
+    /NAMES|DEFAULT|INGRESS_CLASS/g,
+    (name) => `${classes[name as keyof typeof classes]}`,
+  )
+  return settings + (config ?? '')
+}
+
+function providerOf(
+  fake: MultiClusterProvider & { cloud: FakeCloud },
+  given: GivenBalancer[],
+  handed: ProviderCall[],
+  options: WorldOptions,
+): MultiClusterProvider {
+  const listed = async () => identitiesOf(fake, given)
+  const { loadBalancer, mcsLoadBalancer } = fake
+  const knowing: MultiClusterProvider = {
+    ...fake,
+    ...(loadBalancer && { loadBalancer: { ...loadBalancer, listLoadBalancers: listed } }),
+    ...(mcsLoadBalancer && { mcsLoadBalancer: { ...mcsLoadBalancer, listMCSLoadBalancers: listed } }),
+  }
+  const cloud = given.length === 0 ? fake : aroundProvider(knowing, givenBalancers(given))
+  return aroundProvider(options.provider?.(cloud) ?? cloud, (call, next) => {
+    handed.push(call)
+    return next()
+  })
+}
+
+function identitiesOf({ cloud }: { cloud: FakeCloud }, given: readonly GivenBalancer[]): BalancerIdentity[] {
+  const all = [...given, ...cloud.balancers()].map(({ identity }) => identity)
+  return [...new Map(all.map((identity) => [JSON.stringify(Object.entries(identity).sort()), identity])).values()]
+}
+
+function createCore(
+  clock: ManualClock,
+  objects: KubernetesObject[],
+  callWebhook: CallWebhook | undefined,
+): ControlPlaneCore {
   let uids = 0
+  const uid = () => {
+    uids += 1
+    return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
+  }
   const core = createControlPlaneCore({
     clock,
-    uid() {
-      uids += 1
-      return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
-    },
+    uid,
     nameSuffix: () => 'x7k2p',
     definitions: karmadaCrds,
     namespaces: ['shop'],
+    ...(callWebhook && { admission: (own) => createWebhookAdmission({ core: own, clock, uid, callWebhook }) }),
   })
   core.preload(objects as never)
   return core
