@@ -101,6 +101,8 @@ export const CONFIG_SCHEMA = {
       pageSize: count(500, 5_000),
       concurrency: count(8, 1_000),
       deadlineMs: milliseconds(50_000, 3_600_000),
+      intervalMs: milliseconds(300_000, 86_400_000),
+      periodMs: milliseconds(3_600_000, 86_400_000),
     }),
     watch: section({
       resources: {

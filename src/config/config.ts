@@ -46,7 +46,15 @@ export interface Config {
     /** For one call to the provider; shorter, so that its failure can still be published. */
     providerDeadlineMs: number
   }
-  sweep: { pageSize: number; concurrency: number; deadlineMs: number }
+  sweep: {
+    pageSize: number
+    concurrency: number
+    deadlineMs: number
+    /** How often the sweep is called; decides how large a share of balancers each verifies. */
+    intervalMs: number
+    /** In which time every balancer is verified once, although nothing changed. */
+    periodMs: number
+  }
   /** What `wcp watch` tells the function of. */
   watch: { resources: WatchedResource[] }
   shutdown: { drainMs: number }

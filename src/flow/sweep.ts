@@ -9,6 +9,7 @@ import { outcomeToRequeue } from '../domain/requeue.ts'
 import type { ServiceExport } from '../domain/service-export.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isUnfinished } from '../domain/unfinished.ts'
+import { isVerificationDue, type VerificationSettings } from '../domain/verification.ts'
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
@@ -22,7 +23,7 @@ export interface SweepRequest {
   continue?: string
 }
 
-export interface SweepSettings {
+export interface SweepSettings extends VerificationSettings {
   pageSize: number
   concurrency: number
 }
@@ -188,20 +189,22 @@ async function reconcileAll(
   known: Known,
   report: SweepReport,
   flow: Flow,
-  { concurrency }: SweepSettings,
+  settings: SweepSettings,
   signal: AbortSignal,
 ): Promise<boolean> {
   const reader = knownReader(flow.reader, known)
+  const now = flow.clock.now()
+  const isDueNow = (uid: string) => report.scope === 'all' && isVerificationDue(uid, now, settings)
   const rest = keys.values()
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
-      const outcome = await reconcileKey(key, flow, { reader, signal })
+      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
       report.outcomes[outcome.kind] += 1
       await comeBack(key, outcome, flow)
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+  await Promise.all(Array.from({ length: settings.concurrency }, worker))
   return !signal.aborted
 }
 

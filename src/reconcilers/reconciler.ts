@@ -23,4 +23,6 @@ export interface ReconcilePass {
   signal: AbortSignal
   /** Of this name, as somebody said: uids of objects that are gone by now. */
   formerUids?: readonly string[]
+  /** Whether what is in the cloud for this uid is to be verified, although nothing changed. */
+  isVerificationDue?: (uid: string) => boolean
 }

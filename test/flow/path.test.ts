@@ -911,6 +911,33 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
 })
 
+t.test('every balancer is verified once a period, a share by each sweep', async (t) => {
+  const world = createWorld({ config: 'sweep: { intervalMs: 300000, periodMs: 3600000 }' })
+  for (let index = 0; index < 60; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+  await sweep(world)
+  const verified = () =>
+    world.cloud
+      .calls()
+      .filter(({ method }) => method === 'update')
+      .map(({ identity }) => identity.name)
+  const before = verified().length
+  const shares: number[] = []
+  for (let round = 0; round < 12; round += 1) {
+    await world.clock.advance(300_000)
+    const had = verified().length
+    world.requests.length = 0
+    await sweep(world)
+    shares.push(verified().length - had)
+    t.notOk(
+      world.requests.some((request) => /create|patch/.test(request)),
+      'nothing is written',
+    )
+  }
+  t.equal(new Set(verified().slice(before)).size, 60, 'all of them')
+  t.equal(verified().length - before, 60, 'once each')
+  t.ok(Math.max(...shares) < 20, `shares: ${shares.join(', ')}`)
+})
+
 t.test('two ingresses claim one host and path: the older has it, the younger is told', async (t) => {
   const rules = (...paths: string[]) => [
     {

@@ -26,9 +26,10 @@ export function createBalancerReconciler<K extends BalancedKind>(
     fence: '',
   })
   return {
-    async reconcile(key: ObjectKey, { reader, signal, formerUids = [] }: ReconcilePass): Promise<Outcome> {
+    async reconcile(key: ObjectKey, { reader, signal, ...told }: ReconcilePass): Promise<Outcome> {
+      const { formerUids = [], isVerificationDue = never } = told
       const pass = passFor(key, signal)
-      const snapshot = await gatherBalancer(pass, reader)
+      const snapshot = await gatherBalancer(pass, reader, isVerificationDue)
       const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, pass)
       if (snapshot === undefined) return { kind: 'gone' }
@@ -40,6 +41,8 @@ export function createBalancerReconciler<K extends BalancedKind>(
       sweepOrphans(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal), dependencies.removeOrphans),
   }
 }
+
+const never = () => false
 
 async function carryOut<K extends BalancedKind>(
   decision: BalancerDecision,

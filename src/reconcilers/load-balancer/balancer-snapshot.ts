@@ -22,6 +22,8 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
   capable: boolean
   /** The provider's answer; undefined also when it was not asked because the object is not to be served. */
   record: BalancerRecord | undefined
+  /** The provider is to look at its balancer even if nothing that we know has changed. */
+  verify: boolean
   inputs: BalancerInputs
 }
 

@@ -66,9 +66,9 @@ function decideServing(snapshot: BalancerSnapshot, holder: string | undefined): 
 }
 
 /** A provider that keeps no fingerprint is called each time, as the Go manager does. */
-function callFor({ record, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
+function callFor({ record, verify, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
   if (record === undefined) return 'ensure'
-  return record.fingerprint === inputs.fingerprint ? 'none' : 'update'
+  return record.fingerprint === inputs.fingerprint && !verify ? 'none' : 'update'
 }
 
 /** Undefined from the provider means "leave what is there". */

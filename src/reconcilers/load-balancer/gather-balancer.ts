@@ -17,6 +17,7 @@ import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
 export async function gatherBalancer<K extends BalancedKind>(
   pass: BalancerPass<K>,
   reader: ClusterReader,
+  isVerificationDue: (uid: string) => boolean,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]> | undefined> {
   const { key, resource, signal, finalizer, takeOver } = pass
   const object = await reader.get(key, { signal })
@@ -24,11 +25,12 @@ export async function gatherBalancer<K extends BalancedKind>(
   const ownership = await ownershipOf(object, pass, reader)
   const seen = { object, finalizer, takeOver, ownership, capable: resource.calls !== undefined }
   const uid = object.metadata.uid ?? ''
+  const verify = isVerificationDue(uid)
   const [record, resolved] = await Promise.all([
     isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
     isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
   ])
-  return { ...seen, record, inputs: inputsOf(object, resolved, record, pass) }
+  return { ...seen, record, verify, inputs: inputsOf(object, resolved, record, pass) }
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
@@ -58,7 +60,7 @@ async function resolveUnserved<K extends BalancedKind>(
   return { ...NOTHING_RESOLVED, status: await resource.statusOfOthers(object, reader, signal) }
 }
 
-type Seen = Omit<BalancerSnapshot, 'record' | 'inputs'>
+type Seen = Omit<BalancerSnapshot, 'record' | 'verify' | 'inputs'>
 
 function isServed({ object, ownership, capable }: Seen): boolean {
   return capable && !isBeingDeleted(object) && ownership.kind === 'ours'
