@@ -8,6 +8,8 @@ export interface Lock {
    * need not come back. Throws when that could not be found out or told.
    */
   acquire(key: ObjectKey, options: CallOptions): Promise<HeldLock | undefined>
+  /** A note of the key, without holding it: as it was a moment ago. */
+  peek(key: ObjectKey, name: string, options: CallOptions): Promise<string | undefined>
 }
 
 export interface HeldLock {

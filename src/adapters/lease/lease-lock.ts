@@ -1,6 +1,6 @@
 import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
 import type { Lease } from '../../domain/lease.ts'
-import { holderOf, isMarked, leaseLabels, markPatch, newLease, takePatch } from '../../domain/lease-record.ts'
+import { holderOf, isMarked, leaseLabels, markPatch, newLease, noteOf, takePatch } from '../../domain/lease-record.ts'
 import { formatKey, type ObjectKey } from '../../domain/object-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CallOptions, ClusterStore } from '../../ports/cluster-store.ts'
@@ -59,7 +59,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
   }
 
   async function enter(key: ObjectKey, call: CallOptions): Promise<HeldLock | undefined> {
-    const leaseKey = { kind: 'Lease', namespace, name: leaseName(owner, key, digest) } as const
+    const leaseKey = leaseKeyOf(key)
     for (let round = 0; round < ROUNDS; round += 1) {
       const found = await store.get(leaseKey, call)
       const takenAt = clock.now()
@@ -78,6 +78,15 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
       }
     }
     throw new CatalogueError('Conflict', 'too many want the lock at a time', { object: key })
+  }
+
+  function leaseKeyOf(key: ObjectKey): ObjectKey & { kind: 'Lease' } {
+    return { kind: 'Lease', namespace, name: leaseName(owner, key, digest) }
+  }
+
+  async function peek(key: ObjectKey, name: string, call: CallOptions): Promise<string | undefined> {
+    const lease = await store.get(leaseKeyOf(key), call)
+    return lease && noteOf(lease, name)
   }
 
   /** What this process holds it knows; a Lease in its name beside that comes from a request whose answer was lost. */
@@ -118,7 +127,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
     return holding
   }
 
-  return { acquire }
+  return { acquire, peek }
 }
 
 /** Somebody was faster; without a namespace there is nothing to be faster at. */

@@ -11,6 +11,7 @@ export function createProcessLock(clock: Clock): Lock {
   const notes = new Map<string, Map<string, string>>()
   let fence = 0
   return {
+    peek: async (key, title) => notes.get(formatKey(key))?.get(title),
     async acquire(key) {
       const name = formatKey(key)
       const holder = holders.get(name)

@@ -12,6 +12,7 @@ import type { BalancedKind } from './balanced-resource.ts'
 import { askProvider, type BalancerPass, type HeldPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision, Claim } from './decide-balancer.ts'
+import { noteHeldPools } from './pool-notes.ts'
 import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
 import { rememberingCreate, unknownCreateMs } from './unknown-create.ts'
@@ -50,6 +51,7 @@ async function serve<K extends BalancedKind>(
     decision.claim === 'none'
       ? await readUnchanged(snapshot.object, pass)
       : await claimFinalizer(decision.claim, snapshot.object, pass)
+  await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
   const { status } = snapshot.inputs

@@ -1,6 +1,6 @@
 import { meaningfulAnnotations } from '../../domain/annotations.ts'
 import { holdEmptyPools } from '../../domain/backends/hold-empty-pools.ts'
-import { NOTHING_SERVED } from '../../domain/backends/pool-memory.ts'
+import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
 import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
@@ -8,10 +8,10 @@ import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
-import type { BalancerRecord } from '../../provider/multicluster.ts'
 import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
+import { servedBefore } from './pool-notes.ts'
 
 /** All reads of one pass, from the API server and from the provider. Undefined when the object does not exist. */
 export async function gatherBalancer<K extends BalancedKind>(
@@ -30,7 +30,8 @@ export async function gatherBalancer<K extends BalancedKind>(
     isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
     isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
   ])
-  return { ...seen, record, verify, inputs: inputsOf(object, resolved, record, pass) }
+  const served = await servedBefore(object, resolved, record, pass)
+  return { ...seen, record, verify, inputs: inputsOf(object, resolved, served, pass) }
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
@@ -76,12 +77,10 @@ function isProviderAsked(seen: Seen): boolean {
 function inputsOf<K extends BalancedKind>(
   object: ObjectOfKind[K],
   resolved: ResolvedObject,
-  record: BalancerRecord | undefined,
-  { key, pools, poolGraceMs, clock, digest }: BalancerPass<K>,
+  served: PoolMemory | undefined,
+  { poolGraceMs, clock, digest }: BalancerPass<K>,
 ): BalancerInputs {
   const { certificates, status, spec } = resolved
-  // A balancer that nobody remembers may have served anything.
-  const served = pools.recall(key, object.metadata.uid ?? '') ?? (record === undefined ? NOTHING_SERVED : undefined)
   const { backends, findings, memory, lookAgainMs } = holdEmptyPools(
     served,
     resolved.backends,
