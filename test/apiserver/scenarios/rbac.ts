@@ -6,15 +6,13 @@ import type { ApiClient, Body } from '../../contracts/kubernetes-api/api-client.
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
+import { CLUSTERS, cluster, createBackend, createCertificate } from '../support/backends.ts'
 import { backend, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
 import { type Installation, withInstallation } from '../support/installation.ts'
 
 const MANIFESTS = join(import.meta.dirname, '../../../manifests/base')
 const namespace = 'rbac'
-const CORE = `/api/v1/namespaces/${namespace}`
-const CLUSTERS = '/apis/cluster.karmada.io/v1alpha1/clusters'
 const BINDINGS = `/apis/work.karmada.io/v1alpha2/namespaces/${namespace}/resourcebindings`
-const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
 const EXPORTS = `/apis/multicluster.x-k8s.io/v1alpha1/namespaces/${namespace}/serviceexports`
 const POLICIES = `/apis/policy.karmada.io/v1alpha1/namespaces/${namespace}/propagationpolicies`
 const CRD_POLICY = '/apis/policy.karmada.io/v1alpha1/clusterpropagationpolicies/serviceexportpropagation-policy'
@@ -48,7 +46,9 @@ export const scenario: Scenario = {
 /** Everything that the function does for its objects, in one story. */
 async function liveAndDie(admin: ApiClient, installed: Installation): Promise<void> {
   const edit = (path: string, spec: object) => mustBe(200, admin.patch('merge-patch', path, { spec }))
-  await createBackends(admin)
+  await mustBe(201, admin.post(CLUSTERS, cluster('member1')))
+  await createBackend(admin, namespace, 'web')
+  await createCertificate(admin, namespace, 'web-tls')
   const tls = [{ hosts: ['store.example.com'], secretName: 'web-tls' }]
   await mustBe(201, admin.post(ingressPath(namespace), ingress('of-our-class', { spec: { tls } })))
   // Three of a namespace are worth lists to the sweep.
@@ -95,60 +95,6 @@ async function sweepUntil(installed: Installation, settled: () => Promise<void>)
   const { outcomes } = await installed.sweep()
   assert.equal(outcomes.failed, 0, 'failed in the sweep')
   await eventually(settled)
-}
-
-/** A Service in one cluster, with a slice as Karmada v1.10 collected them, and a certificate. */
-async function createBackends(admin: ApiClient): Promise<void> {
-  await mustBe(201, admin.post(CLUSTERS, cluster('member1')))
-  await mustBe(
-    201,
-    admin.post(`${CORE}/services`, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 'web' },
-      spec: { ports: [{ name: 'http', port: 80 }] },
-    }),
-  )
-  await mustBe(
-    201,
-    admin.post(`${CORE}/secrets`, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: 'kubernetes.io/tls',
-      metadata: { name: 'web-tls' },
-      stringData: { 'tls.crt': 'certificate', 'tls.key': 'key' },
-    }),
-  )
-  await mustBe(
-    201,
-    admin.post(BINDINGS, {
-      apiVersion: 'work.karmada.io/v1alpha2',
-      kind: 'ResourceBinding',
-      metadata: { name: 'web-service' },
-      spec: {
-        resource: { apiVersion: 'v1', kind: 'Service', namespace, name: 'web' },
-        clusters: [{ name: 'member1' }],
-      },
-    }),
-  )
-  await mustBe(
-    201,
-    admin.post(SLICES, {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: {
-        name: 'imported-member1-web-x7k2p',
-        labels: { 'kubernetes.io/service-name': 'derived-web', 'work.karmada.io/permanent-id': 'an-id' },
-      },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: ['10.1.2.3'] }],
-      ports: [{ name: 'http', port: 8080 }],
-    }),
-  )
-}
-
-function cluster(name: string) {
-  return { apiVersion: 'cluster.karmada.io/v1alpha1', kind: 'Cluster', metadata: { name }, spec: {} }
 }
 
 /** Where the policy, or each policy of the list, sends what it selects. */

@@ -161,6 +161,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
         scope,
         listed: 0,
         outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+        orphans: { found: 0, removed: 0 },
       }
       let token: string | undefined
       do {
