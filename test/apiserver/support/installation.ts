@@ -52,6 +52,8 @@ export interface Installation {
   namespaceNamed(suffix: string): Promise<string>
   start(): Promise<void>
   stop(): Promise<void>
+  /** Once whoever listens at `url` is ready. */
+  ready(): Promise<void>
   /** Registers these doors, or all, in place of those before; returns when the API server calls them and no other. */
   register(options?: { doors?: readonly Door[]; at?: { url: string; caPem: string } }): Promise<void>
   sweep(scope?: SweepScope): Promise<SweepReport>
@@ -143,6 +145,13 @@ async function install(context: ScenarioContext, name: string, options: Installa
     async stop() {
       await served?.close()
       served = undefined
+    },
+    async ready() {
+      await eventually(async () => {
+        const answer = await request(`${installation.url}/readyz`, { dispatcher })
+        await answer.body.dump()
+        assert.equal(answer.statusCode, 200, 'readyz')
+      }, 20_000)
     },
     async register({ doors = ALL_DOORS, at = installation } = {}) {
       await unregister(admin)
