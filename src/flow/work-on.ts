@@ -39,8 +39,10 @@ async function queueDependents(
   signal: AbortSignal,
 ): Promise<void> {
   const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
-  for (const { key, afterMs } of await dependentsOf(item.key, changed, reader, signal)) {
-    await queue.add({ key, hints: [] }, { afterMs })
+  for (const dependent of await dependentsOf(item.key, changed, reader, signal)) {
+    const { key, afterMs } = dependent
+    const hints: Hint[] = dependent.changed ? [{ object: key, operation: 'UPDATE' }] : []
+    await queue.add({ key, hints }, { afterMs })
   }
 }
 

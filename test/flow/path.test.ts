@@ -672,6 +672,7 @@ t.test('failures of the API server are retried, denials are not', async (t) => {
     await tell(world, 'CREATE', INGRESS)
     t.same(world.cloud.balancers(), [], `${code}: no balancer without a finalizer`)
     t.equal(world.runtime.queue.size(), retried ? 1 : 0, code)
+    t.same(world.events(), retried ? [] : ['Warning SyncLoadBalancerFailed: no'], `${code}: told if nobody tries again`)
   }
   const reading = createWorld({
     wrapStore: (store) => ({ ...store, get: () => Promise.reject(new CatalogueError('ApiUnreachable', 'no')) }),
@@ -1143,16 +1144,29 @@ t.test('what an object depends on brings it back', async (t) => {
   }
 })
 
-t.test('a class that appears brings its ingresses', async (t) => {
-  const world = createWorld({ objects: [...buildServiceWorld('web')] })
-  await world.create(buildIngress())
-  await sweep(world)
-  t.same(world.cloud.balancers(), [])
-  await world.create(buildClass())
-  await tellOf(world, 'IngressClass', 'multicloud', { operation: 'CREATE' })
-  await world.clock.advance(1_000)
-  t.equal(world.cloud.balancers().length, 1)
-})
+t.test(
+  'a class that appears brings its ingresses and their exports, and takes them along when it changes hands',
+  async (t) => {
+    const world = createWorld({ objects: [...buildServiceWorld('web')] })
+    await world.create(buildIngress())
+    await sweep(world)
+    t.same(world.cloud.balancers(), [])
+    await world.create(buildClass())
+    await tellOf(world, 'IngressClass', 'multicloud', { operation: 'CREATE' })
+    await world.clock.advance(1_000)
+    t.equal(world.cloud.balancers().length, 1)
+    const exported = () => world.read({ kind: 'ServiceExport', namespace: 'shop', name: 'web' })
+    t.ok(exported())
+    await world.edit(
+      { kind: 'IngressClass', namespace: '', name: 'multicloud' },
+      { spec: { controller: 'example.com/b' } },
+    )
+    await tellOf(world, 'IngressClass', 'multicloud')
+    await world.clock.advance(1_000)
+    t.same(world.cloud.balancers(), [])
+    t.equal(exported(), undefined)
+  },
+)
 
 t.test('a burst of 1,000 slice events of one Service costs at most two reconciles, and none is missed', async (t) => {
   const world = createWorld({ objects: [buildClass(), ...buildServiceWorld('web', ['edge-a'])] })

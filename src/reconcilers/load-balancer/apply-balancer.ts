@@ -1,5 +1,5 @@
 import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
-import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
 import { claimPatch, exchangePatch, goManagersFinalizer, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
@@ -22,12 +22,29 @@ type Serve = Extract<BalancerDecision, { do: 'serve' }>
 type CleanUp = Extract<BalancerDecision, { do: 'cleanUp' }>
 
 /** The writes of one pass, in a fixed order; the lock is held. */
-export function applyBalancer<K extends BalancedKind>(
+export async function applyBalancer<K extends BalancedKind>(
   decision: Serve | CleanUp,
   snapshot: Snapshot<K>,
   pass: HeldPass<K>,
 ): Promise<Outcome> {
-  return decision.do === 'serve' ? serve(decision, snapshot, pass) : cleanUp(decision, snapshot, pass)
+  try {
+    return decision.do === 'serve' ? await serve(decision, snapshot, pass) : await cleanUp(decision, snapshot, pass)
+  } catch (error) {
+    await tellRefusal(decision, snapshot.object, error, pass)
+    throw error
+  }
+}
+
+/** Nobody tries again what the API server refuses for good, so its owner has to hear of it. */
+async function tellRefusal<K extends BalancedKind>(
+  decision: Serve | CleanUp,
+  object: BalancedObject,
+  error: unknown,
+  pass: HeldPass<K>,
+): Promise<void> {
+  if (!isCatalogueError(error, 'ApiDenied') && !isCatalogueError(error, 'ApiInvalid')) return
+  const reason = decision.do === 'serve' ? 'SyncLoadBalancerFailed' : 'DeleteLoadBalancerFailed'
+  await tellAll(object, [{ type: 'Warning', reason, message: error.message }], pass)
 }
 
 /** Nothing is touched; the owner is told once. */
