@@ -87,7 +87,8 @@ export function givenBalancers(balancers: GivenBalancer[]): Around {
       return answer
     }
     given.fingerprint = context.fingerprint
-    return { status, changed: fingerprint !== context.fingerprint }
+    // What it was made from is not known at first; the provider finds it as it should be.
+    return { status, changed: fingerprint !== undefined && fingerprint !== context.fingerprint }
   }
 }
 

@@ -88,4 +88,10 @@ function readObjects(file: string): KubernetesObject[] {
   return parseAllDocuments(readFileSync(file, 'utf8'))
     .map((document) => document.toJS() as KubernetesObject | null)
     .filter((object) => object !== null)
+    .filter(isStorable)
+}
+
+/** No API server stores a label of more than 63 characters: a Service of a long name has no collected slices (case 22). */
+function isStorable({ metadata }: KubernetesObject): boolean {
+  return Object.values(metadata.labels ?? {}).every((value) => value.length <= 63)
 }

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config/parse-config.ts'
 import type { Kind, ObjectOfKind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { LoadBalancerStatus } from '../../src/domain/load-balancer-status.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { CallWebhook } from '../../src/local/admission/call-webhook.ts'
 import { createWebhookAdmission } from '../../src/local/admission/webhook-admission.ts'
@@ -18,10 +19,18 @@ import type { BalancerIdentity, MultiClusterProvider } from '../../src/provider/
 import type { FakeCall, FakeCloud, FakeFailure } from '../../src/providers/fake/fake-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { inProcessCaller } from './api-callers.ts'
-import { aroundProvider, type GivenBalancer, givenBalancers, type ProviderCall } from './around-provider.ts'
+import {
+  aroundProvider,
+  type GivenBalancer,
+  givenBalancers,
+  type ProviderCall,
+  sameIdentity,
+} from './around-provider.ts'
 import { buildClass, buildServiceWorld, CLASS_NAME, FINALIZER } from './build-objects.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
+/** As the configuration names the control plane. */
+export const CLUSTER_ID = 'default'
 /** Under this name the function writes. */
 export const IDENTITY = 'system:serviceaccount:karmada-system:webhook-cloud-provider'
 
@@ -62,6 +71,8 @@ export interface World {
   handed: ProviderCall[]
   /** Balancers that are in the cloud, the given ones among them. */
   balancers(): BalancerIdentity[]
+  /** What the provider says of one of them. */
+  reported(identity: BalancerIdentity): LoadBalancerStatus | undefined
   /** A request to one of the function's doors. */
   http(method: string, path: string, body?: object): Promise<{ status: number; body: string }>
   create<T extends KubernetesObject>(object: T): Promise<T>
@@ -136,6 +147,11 @@ export function createWorld(options: WorldOptions = {}): World {
     config,
     handed,
     balancers: () => identitiesOf(fake, given),
+    reported(identity) {
+      const mine = given.find((balancer) => sameIdentity(balancer.identity, identity))
+      const made = fake.cloud.balancers().find((balancer) => sameIdentity(balancer.identity, identity))
+      return mine?.status ?? (made && { ingress: [{ ip: made.address }] })
+    },
     async http(method, path, body) {
       const type = path === '/events' ? 'application/cloudevents+json' : 'application/json'
       const headers = body === undefined ? {} : { 'content-type': type }
