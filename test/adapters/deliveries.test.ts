@@ -23,7 +23,7 @@ import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import type { WorkHandler } from '../../src/ports/work-queue.ts'
 import { withLock } from '../../src/reconcilers/with-lock.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
-import { type QueueOptions, workQueueContract } from '../contracts/work-queue-contract.ts'
+import { MEMORY_TRAITS, type QueueOptions, workQueueContract } from '../contracts/work-queue-contract.ts'
 import { STREAM_UNDER_TEST, workStreamContract } from '../contracts/work-stream-contract.ts'
 import { LOCKS, leaseLockOver } from '../support/lease-world.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -64,7 +64,9 @@ t.test('a work stream in memory', async (t) =>
   }),
 )
 
-t.test('the work queue over a stream', async (t) => workQueueContract(t, openStreamQueue, { durable: true }))
+t.test('the work queue over a stream', async (t) =>
+  workQueueContract(t, openStreamQueue, { ...MEMORY_TRAITS, durable: true }),
+)
 
 const missing = natsServerMissing(process.env)
 /** Tests against a real server. */
