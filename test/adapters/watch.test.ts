@@ -13,6 +13,7 @@ import { interpretCloudEvent } from '../../src/adapters/http/interpret-cloud-eve
 import { nextWatchStep, type WatchEnding, type WatchStep } from '../../src/adapters/kubernetes/next-watch-step.ts'
 import { changesAtSight } from '../../src/adapters/kubernetes/watch-changes.ts'
 import { WatchError, watchErrorOfStatus } from '../../src/adapters/kubernetes/watch-error.ts'
+import { watchKind } from '../../src/adapters/kubernetes/watch-kind.ts'
 import { watchLines } from '../../src/adapters/kubernetes/watch-lines.ts'
 import type { WatchedResource } from '../../src/adapters/kubernetes/watched-resource.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
@@ -776,6 +777,78 @@ t.test('pending events of one key: two at most, a delete is not lost', async (t)
   t.strictSame(verbs(['delete', 'add']), ['delete', 'add'])
   t.strictSame(verbs(['delete', 'add', 'update', 'update']), ['delete', 'update'])
   t.strictSame(verbs(['delete', 'add', 'delete']), ['delete'])
+})
+
+t.test('what comes while an attempt is under way comes after it', async (t) => {
+  const attempts: { id: string; answer(delivery: Delivery): void }[] = []
+  const outbox = createEventOutbox({
+    sender: {
+      post: ({ id }) => new Promise<Delivery>((answer) => attempts.push({ id, answer })),
+      close: async () => {},
+    },
+    capacity: 10,
+    concurrency: 4,
+    backoffMs: () => 1,
+    clock,
+    logger: silent,
+  })
+  const put = (id: string, type: 'add' | 'update' | 'delete') => outbox.put({ ...objectEvent(id, type), key: 'web' })
+  const answerNext = async (id: string, delivery: Delivery) => {
+    await eventually(() => attempts.length > 0 || fail(`${id} is not sent`))
+    const [attempt] = attempts.splice(0)
+    t.equal(attempt?.id, id)
+    attempt?.answer(delivery)
+  }
+  const again: Delivery = { kind: 'again', reason: 'HTTP 500', whole: false }
+  await put('add', 'add')
+  await put('update 1', 'update')
+  await put('update 2', 'update')
+  await answerNext('add', again)
+  await answerNext('update 2', again)
+  await answerNext('update 2', { kind: 'delivered' })
+  await put('delete', 'delete')
+  await put('add again', 'add')
+  await answerNext('delete', again)
+  await answerNext('delete', { kind: 'delivered' })
+  await put('update again', 'update')
+  await answerNext('update again', { kind: 'delivered' })
+  await eventually(() => outbox.size() === 0 || fail('not empty'))
+  t.strictSame(outbox.counts(), { sent: 3, refused: 0 })
+})
+
+t.test('a list now and then finds what a watch left out', async (t) => {
+  let now = 0
+  let lists = 0
+  const item = (resourceVersion: string) => ({ identity: { namespace: '', name: 'x', uid: 'u', resourceVersion } })
+  const stop = new AbortController()
+  const changes = watchKind(CLUSTERS, {
+    client: {
+      server: '',
+      list: async () => ({ items: [item(String(++lists))], resourceVersion: '9' }),
+      // Never anything but bookmarks.
+      async *watch() {
+        now += 290_000
+        yield { type: 'BOOKMARK', resourceVersion: '9' }
+      },
+      close: async () => {},
+    },
+    settings: {
+      pageSize: 1,
+      timeoutSeconds: 290,
+      marginMs: 1,
+      relistMs: 3_600_000,
+      backoffMs: () => 0,
+    },
+    clock: { now: () => now, after: () => () => {} },
+    random: () => 0.5,
+    logger: silent,
+    signal: stop.signal,
+  })
+  t.match(await changes.next(), { value: { type: 'add' } })
+  t.match(await changes.next(), { value: { type: 'update' } })
+  t.equal(now, 13 * 290_000, 'after an hour')
+  stop.abort()
+  t.match(await changes.next(), { done: true })
 })
 
 t.test('what the sight of an object tells', async (t) => {
