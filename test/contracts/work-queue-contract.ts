@@ -299,7 +299,7 @@ export function workQueueContract(t: Test, open: OpenQueue, traits: QueueTraits 
     await advance(1)
     t.ok(passes[0]?.signal.aborted)
     await advance(5_000)
-    t.equal(passes.length, 2, 'and tried again')
+    t.ok(traits.schedules ? passes.length === 2 : passes.length > 1, 'and tried again')
   })
 
   part('a full queue refuses new keys and takes what it knows', ['bounded'], async (t) => {

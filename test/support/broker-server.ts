@@ -11,7 +11,7 @@ export interface BrokerServer {
   up(): Promise<void>
 }
 
-export async function serveBroker(broker: StandInBroker): Promise<BrokerServer> {
+export async function serveBroker(broker: Pick<StandInBroker, 'receive' | 'down' | 'up'>): Promise<BrokerServer> {
   const received: BrokerEvent[] = []
   let server: Server | undefined
 

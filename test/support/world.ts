@@ -1,3 +1,4 @@
+import type { Sink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
@@ -47,6 +48,8 @@ export interface WorldOptions {
   ingressClass?: string
   /** YAML beside the usual settings. */
   config?: string
+  /** Where work events go, with a `queue` of kind `cloudevents`. */
+  sink?: Sink
   /** Class names that the configuration calls ours; `multicloud`, which is the default, unless given. */
   classNames?: readonly string[]
   defaultClassIsOurs?: boolean
@@ -130,6 +133,7 @@ export function createWorld(options: WorldOptions = {}): World {
     config,
     provider: providerOf(fake, given, handed, options),
     store: options.wrapStore?.(store) ?? store,
+    ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: undefined,
     openapi: '{}',
     clock,
