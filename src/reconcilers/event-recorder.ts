@@ -23,6 +23,7 @@ export type EventReason =
   | 'SyncLoadBalancerFailed'
   | 'DeleteLoadBalancerFailed'
   | 'OwnershipUnresolved'
+  | 'InvalidObject'
 
 export interface EventRecorder {
   /** Never fails the reconcile: an event that cannot be written is logged. */

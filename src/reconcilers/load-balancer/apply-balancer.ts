@@ -58,6 +58,17 @@ export async function reportHold<K extends BalancedKind>(
   return { kind: 'ignored', reason: message }
 }
 
+/** The provider is not asked; the owner is told once, and the next change of the object is looked at again. */
+export async function reportFaults<K extends BalancedKind>(
+  pass: BalancerPass<K>,
+  object: BalancedObject,
+  reason: string,
+): Promise<Outcome> {
+  const message = `not served as it is: ${reason}`
+  await pass.recorder.record(object, { type: 'Warning', reason: 'InvalidObject', message }, pass.signal)
+  return { kind: 'ignored', reason: message }
+}
+
 /** claim → ensure | update → publish, which reads again → tell. */
 async function serve<K extends BalancedKind>(
   decision: Serve,

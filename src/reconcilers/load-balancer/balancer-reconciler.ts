@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
-import { applyBalancer, reportHold } from './apply-balancer.ts'
+import { applyBalancer, reportFaults, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerDependencies, BalancerPass } from './balancer-pass.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
@@ -56,6 +56,8 @@ async function carryOut<K extends BalancedKind>(
       return { kind: 'settled' }
     case 'hold':
       return reportHold(pass, snapshot.object, decision.reason)
+    case 'refuse':
+      return reportFaults(pass, snapshot.object, decision.reason)
     default:
       return withLock(pass.lock, pass.key, pass.signal, (held) =>
         applyBalancer(decision, snapshot, {

@@ -23,7 +23,9 @@ export async function gatherBalancer<K extends BalancedKind>(
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
   const ownership = await ownershipOf(object, pass, reader)
-  const seen = { object, finalizer, takeOver, ownership, capable: resource.calls !== undefined }
+  const capable = resource.calls !== undefined
+  const faults = ownership.kind === 'ours' ? resource.faultsOf(object) : []
+  const seen = { object, finalizer, takeOver, ownership, faults, capable }
   const uid = object.metadata.uid ?? ''
   const verify = isVerificationDue(uid)
   const [record, resolved] = await Promise.all([
@@ -63,8 +65,8 @@ async function resolveUnserved<K extends BalancedKind>(
 
 type Seen = Omit<BalancerSnapshot, 'record' | 'verify' | 'inputs'>
 
-function isServed({ object, ownership, capable }: Seen): boolean {
-  return capable && !isBeingDeleted(object) && ownership.kind === 'ours'
+function isServed({ object, ownership, faults, capable }: Seen): boolean {
+  return capable && !isBeingDeleted(object) && ownership.kind === 'ours' && faults.length === 0
 }
 
 /** Only where the answer matters: to serve, and to tell our published status from another's before it is cleared. */
