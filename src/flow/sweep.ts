@@ -166,20 +166,25 @@ function nextPosition(
   return kindIndex + 1 < kinds ? { kindIndex: kindIndex + 1 } : undefined
 }
 
-/** A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. */
+/**
+ * A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. A kind
+ * that is not served has no objects, and must not keep the sweep from the others.
+ */
 async function listPage(
   kind: SweptKind,
   position: SweepPosition,
-  { reader }: Flow,
+  { reader, logger }: Flow,
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ObjectList<SweptObject>> {
-  if (position.continue === undefined) return reader.list(kind, { limit, signal })
+  const { continue: token } = position
   try {
-    return await reader.list(kind, { limit, signal, continue: position.continue })
+    return await reader.list(kind, { limit, signal, ...(token === undefined ? {} : { continue: token }) })
   } catch (error) {
-    if (isCatalogueError(error, 'ContinueExpired')) return reader.list(kind, { limit, signal })
-    throw error
+    if (isCatalogueError(error, 'ContinueExpired') && token !== undefined) return reader.list(kind, { limit, signal })
+    if (!isCatalogueError(error, 'KindNotServed')) throw error
+    logger.warn({ kind, error: error.message }, 'not swept: the API server does not know this kind')
+    return { items: [], resourceVersion: '' }
   }
 }
 

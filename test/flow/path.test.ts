@@ -208,6 +208,22 @@ t.test('a continue token that expired sends the sweep back to the first page', a
   t.equal(report.continue, undefined)
 })
 
+t.test('a kind that is not served keeps no other from being swept', async (t) => {
+  const world = createWorld({
+    config: 'propagation: { enabled: false }',
+    wrapStore: (store) => ({
+      ...store,
+      list: (kind, options) =>
+        kind === 'MultiClusterIngress'
+          ? Promise.reject(new CatalogueError('KindNotServed', 'no such kind'))
+          : store.list(kind, options),
+    }),
+  })
+  await world.create(buildService())
+  t.match(await sweep(world), { listed: 1, outcomes: { settled: 1, failed: 0 } })
+  t.equal(world.cloud.balancers().length, 1)
+})
+
 t.test('a sweep that cannot list says so', async (t) => {
   const failing = new CatalogueError('ApiFailed', 'down')
   const world = createWorld({
@@ -1046,7 +1062,7 @@ t.test(
     t.same(states, ['held', 'empty'])
     t.ok(world.events().includes('Warning BackendsEmptied: service shop/web has no endpoints any more'))
 
-    await world.create(buildSlice('web', 'edge-a', ['10.64.0.12']))
+    await world.create(buildSlice({ endpoints: ['10.64.0.12'] }))
     await sweep(world)
     t.same(states, ['held', 'empty', 'serving'])
   },
@@ -1091,7 +1107,7 @@ t.test('what an object depends on brings it back', async (t) => {
       change: (world) =>
         world.edit(
           { kind: 'EndpointSlice', namespace: 'shop', name: 'imported-edge-a-web-x7k2p' },
-          { endpoints: buildSlice('web', 'edge-a', ['10.64.0.99']).endpoints },
+          { endpoints: buildSlice({ endpoints: ['10.64.0.99'] }).endpoints },
         ),
     },
     {
@@ -1180,7 +1196,7 @@ t.test('a burst of 1,000 slice events of one Service costs at most two reconcile
   const before = reconciles()
   for (const source of ['cloudevent', 'admission'] as const) {
     for (let index = 0; index < 1_000; index += 1) {
-      const slice = { ...buildSlice('web', 'edge-a', [`10.65.${index >> 8}.${index & 255}`]) }
+      const slice = { ...buildSlice({ endpoints: [`10.65.${index >> 8}.${index & 255}`] }) }
       const object = { ...slice, metadata: { ...slice.metadata, name: `imported-edge-a-web-${source}-${index}` } }
       await tellOf(world, 'EndpointSlice', object.metadata.name, { source, operation: 'CREATE', object })
       await world.create(object)
