@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { policyName } from '../../src/domain/propagation/policy-name.ts'
-import { buildBinding, buildSecret, buildTemplate } from '../support/build-karmada.ts'
+import { buildBinding, buildSecret, buildTemplate } from '../support/build-objects.ts'
 import type {
   Doors,
   EventExpectation,
