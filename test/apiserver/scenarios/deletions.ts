@@ -3,7 +3,7 @@ import type { ApiClient, Body } from '../../contracts/kubernetes-api/api-client.
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { collectionPath, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
+import { addressesOf, collectionPath, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
 import { eachOf, names } from '../support/each-of.ts'
 import { emptyNamespace } from '../support/empty-namespace.ts'
 import { removeAll, withInstallation } from '../support/installation.ts'
@@ -81,6 +81,13 @@ export const scenarios: Scenario[] = [
           await eventually(() => mustBe(404, admin.get(CRD)), 60_000, 100)
           const took = ms(started)
 
+          // The kind is not served now; the other one is, and is swept.
+          const published = await mustBe(200, admin.get(servicePath(namespace, 'game')))
+          const patch = { status: { loadBalancer: null } }
+          await mustBe(200, admin.patch('merge-patch', servicePath(namespace, 'game', 'status'), patch))
+          await installed.sweep()
+          const repaired = await mustBe(200, admin.get(servicePath(namespace, 'game')))
+          assert.deepEqual(addressesOf(repaired), addressesOf(published))
           context.log(`20 objects, 20 balancers and their CRD gone after ${took}, without a review`)
         } finally {
           await recreate(admin, definition)
