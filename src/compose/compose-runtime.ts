@@ -65,7 +65,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     ...Object.values(DOOR_METRICS),
   ])
   const queue = createWorkQueue({ ...parts, metrics })
-  const locking = createLock(parts)
+  const locking = createLock({ ...parts, queue })
   const flow = composeFlow(parts, queue, locking.lock, metrics)
   let draining = false
   const doors = composeDoors(parts, flow, locking, metrics, () => draining)

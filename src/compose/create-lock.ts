@@ -11,6 +11,7 @@ import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Lock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ServerClock } from '../ports/server-clock.ts'
+import type { WorkQueue } from '../ports/work-queue.ts'
 
 export interface LockParts {
   config: Config
@@ -19,6 +20,7 @@ export interface LockParts {
   serverClock?: ServerClock
   clock: Clock
   logger: Logger
+  queue: WorkQueue
 }
 
 export interface ConfiguredLock {
@@ -27,7 +29,7 @@ export interface ConfiguredLock {
   cleanUp(signal: AbortSignal): Promise<ObjectKey[]>
 }
 
-export function createLock({ config, store, serverClock, clock, logger }: LockParts): ConfiguredLock {
+export function createLock({ config, store, serverClock, clock, logger, queue }: LockParts): ConfiguredLock {
   if (config.lock === 'none') return { lock: createProcessLock(clock), cleanUp: async () => [] }
   const { namespace, durationSeconds, marginSeconds } = config.lease
   const options = {
@@ -41,6 +43,9 @@ export function createLock({ config, store, serverClock, clock, logger }: LockPa
     instance: `${hostname()}_${randomUUID()}`,
     durationMs: durationSeconds * 1_000,
     marginMs: marginSeconds * 1_000,
+    onAbandoned(key: ObjectKey) {
+      queue.add({ key, hints: [] }).catch((error) => logger.info({ error: String(error) }, 'left to the next sweep'))
+    },
   }
   return {
     lock: createLeaseLock(options),

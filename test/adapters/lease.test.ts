@@ -139,6 +139,35 @@ t.test('a holder that died is replaced when its time and the margin are over, wh
   }
 })
 
+t.test('whoever left its wish with a holder that died is told, once, when its time is over', async (t) => {
+  const { join, clock } = createLeaseWorld()
+  const dying = join('dying')
+  const abandoned: ObjectKey[] = []
+  const waiter = join('waiter', { onAbandoned: (key) => void abandoned.push(key) })
+  const held = await locked(dying.lock)
+  await waiter.lock.acquire(KEY, options)
+  await waiter.lock.acquire(KEY, options)
+  await clock.advance(60_000)
+  t.same(abandoned, [], 'a living one is trusted')
+  dying.machine.freeze()
+  waiter.requests.length = 0
+  await clock.advance(45_000)
+  t.same(abandoned, [KEY])
+  t.ok(waiter.requests.length <= 2, 'at the price of a look or two')
+  dying.machine.thaw()
+  await held.release()
+  await (await locked(waiter.lock)).release()
+
+  const second = await locked(dying.lock)
+  await waiter.lock.acquire(KEY, options)
+  await second.release()
+  const third = await locked(dying.lock)
+  dying.machine.freeze()
+  await clock.advance(60_000)
+  t.same(abandoned, [KEY], 'the wish was done by the second holding; nobody asked the third for anything')
+  t.notOk(third.lost.aborted)
+})
+
 t.test('a holder that was frozen knows that it lost before it does anything more', async (t) => {
   const { join, clock } = createLeaseWorld()
   const frozen = join('frozen')

@@ -41,6 +41,7 @@ export interface JoinOptions {
   rate?: number
   /** What happens to its next request. */
   fault?: () => Fault
+  onAbandoned?: LeaseLockOptions['onAbandoned']
 }
 
 export interface Member {
@@ -74,7 +75,7 @@ export function createLeaseWorld(flaws: Flaws = {}): LeaseWorld {
     store,
     leases: () =>
       core.list({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }).items as unknown as Lease[],
-    join(name, { skewMs = 0, rate = 1, fault = reliable } = {}) {
+    join(name, { skewMs = 0, rate = 1, fault = reliable, onAbandoned = () => {} } = {}) {
       const machine = createMachine(clock, { skewMs, rate })
       const serverTime = createServerTime(machine.clock)
       const requests: string[] = []
@@ -87,6 +88,7 @@ export function createLeaseWorld(flaws: Flaws = {}): LeaseWorld {
         digest: sha256,
         logger: silentLogger,
         instance: name,
+        onAbandoned,
       }
       return { machine, lock: createLeaseLock(options), options, requests }
     },
@@ -101,5 +103,5 @@ export function leaseLockOver(parts: {
   instance: string
   owner: string
 }): Lock {
-  return createLeaseLock({ ...LOCKS, digest: sha256, logger: silentLogger, ...parts })
+  return createLeaseLock({ ...LOCKS, digest: sha256, logger: silentLogger, onAbandoned: () => {}, ...parts })
 }

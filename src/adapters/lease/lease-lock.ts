@@ -10,6 +10,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { ServerClock } from '../../ports/server-clock.ts'
 import { createHeldLease, type HeldLease } from './held-lease.ts'
 import { leaseName } from './lease-name.ts'
+import { createHolderWatch } from './watch-holder.ts'
 
 export interface LeaseLockOptions {
   store: ClusterStore
@@ -27,6 +28,8 @@ export interface LeaseLockOptions {
   durationMs: number
   /** What others wait on top, for what clocks and answers may be late. */
   marginMs: number
+  /** A holder died that was to look at this key once more: somebody else has to. Without it the sweep finds out. */
+  onAbandoned?: (key: ObjectKey) => void
 }
 
 // Each lost round means that somebody else got through.
@@ -41,6 +44,8 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
   const { store, serverClock, clock, digest, logger, namespace, owner, instance, durationMs, marginMs } = options
   const held = new Map<string, HeldLease>()
   const entering = new Map<string, Promise<unknown>>()
+  const { onAbandoned } = options
+  const watchHolder = onAbandoned && createHolderWatch({ ...options, onAbandoned })
 
   async function acquire(key: ObjectKey, call: CallOptions): Promise<HeldLock | undefined> {
     const id = formatKey(key)
@@ -67,6 +72,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
         if (found !== undefined && isHeldByAnother(found)) {
           // A mark that is there was not seen by the holder's release, or it would be gone.
           if (!isMarked(found)) await store.patch(leaseKey, { type: 'json', operations: markPatch(found) }, call)
+          watchHolder?.(key, found)
           return undefined
         }
         const lease = await take(key, leaseKey, found, call)
