@@ -1,15 +1,17 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { backend, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
 import { eachOf, names } from '../support/each-of.ts'
 import { withInstallation } from '../support/installation.ts'
-import { startKillable } from '../support/killable.ts'
+import { startWatchProcess } from '../support/watch-process.ts'
 
-const WCP = join(import.meta.dirname, '../../../src/cli/main.js')
 const namespace = 'watched'
+const KIND = { group: 'networking.karmada.io', version: 'v1alpha1' }
+const WATCHED = [
+  { ...KIND, plural: 'multiclusteringresses', kind: 'MultiClusterIngress' },
+  { ...KIND, plural: 'multiclusterservices', kind: 'MultiClusterService' },
+]
 
 export const scenario: Scenario = {
   name: 'wcp watch alone, no webhook at all: killed and restarted across a compaction, nothing is lost',
@@ -17,16 +19,13 @@ export const scenario: Scenario = {
     const { admin, server } = context
     await withInstallation(context, namespace, async (installed) => {
       await installed.start()
-      const [configFile, caFile] = [join(installed.directory, 'watch.json'), join(installed.directory, 'ca.crt')]
-      await writeFile(configFile, JSON.stringify(watchConfig(server.kubeconfigPath)))
-      await writeFile(caFile, installed.caPem)
       const start = () =>
-        startKillable(WCP, ['watch', '--config', configFile, '--sink', `${installed.url}/events`, '--ca', caFile])
+        startWatchProcess(installed, { kubeconfig: server.kubeconfigPath, watch: { resources: WATCHED } })
       const create = (some: readonly string[]) =>
         eachOf(some, 10, (name) => mustBe(201, admin.post(ingressPath(namespace), ingress(name))))
       const all = names('mci', 90)
 
-      let watch = start()
+      let watch = await start()
       try {
         await create(all.slice(0, 30))
         await mustBe(201, admin.post(servicePath(namespace), service('game')))
@@ -42,7 +41,7 @@ export const scenario: Scenario = {
         )
         await eachOf(all.slice(10, 20), 10, (name) => mustBe(200, admin.delete(ingressPath(namespace, name))))
         await server.compact()
-        watch = start()
+        watch = await start()
         await eventually(() => installed.converged(51), 20_000, 50)
         await eventually(() => {
           const updates = installed.cloud.calls().filter(({ method }) => method === 'update')
@@ -67,18 +66,4 @@ export const scenario: Scenario = {
       }
     })
   },
-}
-
-function watchConfig(kubeconfig: string) {
-  const kind = (plural: string, kind: string) => ({ group: 'networking.karmada.io', version: 'v1alpha1', plural, kind })
-  return {
-    provider: { name: 'fake' },
-    kubernetes: { kubeconfig },
-    watch: {
-      resources: [
-        kind('multiclusteringresses', 'MultiClusterIngress'),
-        kind('multiclusterservices', 'MultiClusterService'),
-      ],
-    },
-  }
 }
