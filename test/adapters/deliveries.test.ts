@@ -13,18 +13,26 @@ import { streamNames } from '../../src/adapters/jetstream/stream-names.ts'
 import type { WorkStream } from '../../src/adapters/jetstream/work-stream.ts'
 import { createPrometheusMetrics } from '../../src/adapters/metrics/prometheus-metrics.ts'
 import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
+import { loadSettings } from '../../src/compose/load-settings.ts'
+import { serve } from '../../src/compose/serve.ts'
 import { CatalogueError, isCatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { WorkResult } from '../../src/domain/requeue.ts'
 import type { Hint, WorkItem } from '../../src/domain/work-item.ts'
 import { QUEUE_METRICS } from '../../src/flow/queue-metrics.ts'
+import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
+import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
 import type { WorkHandler } from '../../src/ports/work-queue.ts'
+import type { ProviderRegistry } from '../../src/provider/registry.ts'
+import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { withLock } from '../../src/reconcilers/with-lock.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
 import { MEMORY_TRAITS, type QueueOptions, workQueueContract } from '../contracts/work-queue-contract.ts'
 import { STREAM_UNDER_TEST, workStreamContract } from '../contracts/work-stream-contract.ts'
+import { buildClass, buildIngress, buildServiceWorld, CLASS_NAME } from '../support/build-objects.ts'
 import { LOCKS, leaseLockOver } from '../support/lease-world.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { createMemoryWorkStream } from '../support/memory-work-stream.ts'
@@ -323,6 +331,78 @@ function until(holds: () => boolean | Promise<boolean>): Promise<void> {
     if (!(await holds())) throw new Error('it did not come to be')
   })
 }
+
+t.test('two functions as they are served: what one is told of, either does, once', withServer, async (t) => {
+  const clock = createSystemClock()
+  const server = await startNatsServer()
+  const folder = mkdtempSync(join(tmpdir(), 'served-'))
+  const kubeconfig = join(folder, 'kubeconfig')
+  const controlPlane = await startLocalControlPlane({ clock, definitions: karmadaCrds })
+  writeFileSync(kubeconfig, controlPlane.kubeconfig)
+  const namespaces = ['shop', 'webhook-cloud-provider']
+  controlPlane.core.preload([
+    ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+    ...([buildClass(), ...buildServiceWorld('web')] as unknown as ApiObject[]),
+  ])
+  const fake = createFakeProvider({ delayMs: 50, failure: () => undefined, clock })
+  const text = `
+    provider: { name: fake }
+    ingressClass: { names: [${CLASS_NAME}] }
+    kubernetes: { kubeconfig: ${kubeconfig} }
+    server: { host: 127.0.0.1, port: 0 }
+    queue: { kind: jetstream, servers: ["${server.url}"] }`
+  const settings = () =>
+    loadSettings({
+      text,
+      environment: {},
+      registry: { factory: () => () => fake } as unknown as ProviderRegistry,
+      clock,
+      createLogger: () => silentLogger,
+    })
+  t.match(settings().config, { lock: 'lease', queue: { kind: 'jetstream', ackWaitMs: 30_000 } })
+  const functions = [await serve(settings(), clock), await serve(settings(), clock)]
+  t.teardown(async () => {
+    await Promise.all(functions.map((each) => each.close()))
+    await controlPlane.close()
+    await server.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const target = { group: 'networking.karmada.io', version: 'v1alpha1', plural: 'multiclusteringresses' }
+  const user = { user: { username: 'somebody', groups: ['system:masters'] } }
+  const notify = (port: number | undefined, name: string) =>
+    fetch(`http://127.0.0.1:${port}/events`, {
+      method: 'POST',
+      headers: {
+        'ce-specversion': '1.0',
+        'ce-id': name,
+        'ce-source': '/test',
+        'ce-type': 'dev.knative.apiserver.ref.add',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ apiVersion: 'networking.karmada.io/v1alpha1', kind: KEY.kind, namespace: 'shop', name }),
+    })
+  const names = Array.from({ length: 40 }, (_, index) => `web-${index}`)
+  for (const name of names) {
+    await controlPlane.core.create({ ...target, namespace: 'shop' }, buildIngress({ metadata: { name } }), user)
+  }
+  await until(async () => (await notify(functions[0]?.port, names[0] ?? '')).status === 202)
+  for (const [index, name] of names.entries()) {
+    const { status } = await notify(functions[index % 2]?.port, name)
+    t.equal(status, 202)
+    // Told twice, by both.
+    await notify(functions[(index + 1) % 2]?.port, name)
+  }
+  const served = () =>
+    controlPlane.core.list(target).items.filter(({ status }) => JSON.stringify(status ?? {}).includes('"ip"')).length
+  await until(() => served() === names.length)
+  const ensured = fake.cloud.calls().filter(({ method }) => method === 'ensure')
+  t.equal(new Set(ensured.map(({ identity }) => identity.name)).size, names.length)
+  t.equal(ensured.length, names.length, 'no balancer was made twice')
+  await until(
+    () => controlPlane.core.list({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }).items.length === 0,
+  )
+  t.pass('and no Lease is left')
+})
 
 t.test(
   '10,000 items, a server that is killed and workers that are killed: each handled, none lost',

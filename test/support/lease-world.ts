@@ -1,5 +1,6 @@
 import { createServerTime } from '../../src/adapters/kubernetes/server-time.ts'
-import { createLeaseLock, type LeaseLockOptions } from '../../src/adapters/lease/lease-lock.ts'
+import { createLeaseLock } from '../../src/adapters/lease/lease-lock.ts'
+import type { LeaseLockOptions } from '../../src/adapters/lease/lease-lock-options.ts'
 import { sha256 } from '../../src/adapters/system/sha256.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'

@@ -3,7 +3,7 @@ import type { Lease } from '../../domain/lease.ts'
 import { hasNotes, holderOf, isMarked, keyOfLease, leaseSelector } from '../../domain/lease-record.ts'
 import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import type { CallOptions } from '../../ports/cluster-store.ts'
-import type { LeaseLockOptions } from './lease-lock.ts'
+import type { LeaseLockOptions } from './lease-lock-options.ts'
 import { leaseName } from './lease-name.ts'
 
 type CleanUpOptions = Pick<LeaseLockOptions, 'store' | 'serverClock' | 'digest' | 'namespace' | 'owner' | 'marginMs'>

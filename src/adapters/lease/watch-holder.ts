@@ -2,7 +2,7 @@ import type { Lease } from '../../domain/lease.ts'
 import { expiryOf, isMarked, isSameHolding } from '../../domain/lease-record.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import { deadline } from '../../reconcilers/deadline.ts'
-import type { LeaseLockOptions } from './lease-lock.ts'
+import type { LeaseLockOptions } from './lease-lock-options.ts'
 
 type WatchOptions = Pick<LeaseLockOptions, 'store' | 'serverClock' | 'clock' | 'logger' | 'marginMs'> &
   Required<Pick<LeaseLockOptions, 'onAbandoned'>>
