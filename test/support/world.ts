@@ -58,6 +58,8 @@ export interface WorldOptions {
   /** Registered with the API server, which asks them as the real one does. */
   webhooks?: readonly ApiObject[]
   karmadaIsDown?: () => boolean
+  /** A second function, with a cloud of its own, on the control plane of the first. */
+  beside?: World
 }
 
 /** A whole control plane, a function and a cloud in memory, on a clock that stands still. */
@@ -72,6 +74,9 @@ export interface World {
   config: Config
   /** Every call to the provider with all that was handed over. */
   handed: ProviderCall[]
+  provider: MultiClusterProvider
+  /** As the function sees the API server. */
+  store: ClusterStore
   /** Balancers that are in the cloud, the given ones among them. */
   balancers(): BalancerIdentity[]
   /** What the provider says of one of them. */
@@ -98,7 +103,8 @@ kubernetes: { kubeconfig: /unused }
 
 export function createWorld(options: WorldOptions = {}): World {
   let inFlight = 0
-  const clock = createManualClock(undefined, () => inFlight > 0)
+  const { beside } = options
+  const clock = beside?.clock ?? createManualClock(undefined, () => inFlight > 0)
   const callWebhook = inProcessCaller({
     app: () => runtime.app,
     karmadaIsDown: options.karmadaIsDown ?? (() => false),
@@ -109,14 +115,16 @@ export function createWorld(options: WorldOptions = {}): World {
       inFlight -= 1
     })
   }
-  const core = createCore(
-    clock,
-    [
-      ...(options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')]),
-      ...(options.webhooks ?? []),
-    ],
-    options.webhooks && ((url, ca, review, timeoutMs) => counted(callWebhook(url, ca, review, timeoutMs))),
-  )
+  const core =
+    beside?.core ??
+    createCore(
+      clock,
+      [
+        ...(options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')]),
+        ...(options.webhooks ?? []),
+      ],
+      options.webhooks && ((url, ca, review, timeoutMs) => counted(callWebhook(url, ca, review, timeoutMs))),
+    )
   const fake = createFakeProvider({
     delayMs: options.delayMs ?? 0,
     failure: options.failure ?? (() => undefined),
@@ -128,11 +136,13 @@ export function createWorld(options: WorldOptions = {}): World {
   const given = [...(options.balancers ?? [])]
   const { config, faults } = parseConfig(settingsOf(options), {})
   if (config === undefined) throw new Error(JSON.stringify(faults))
-  const store = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
+  const recorded = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
+  const store = options.wrapStore?.(recorded) ?? recorded
+  const provider = providerOf(fake, given, handed, options)
   const runtime = composeRuntime({
     config,
-    provider: providerOf(fake, given, handed, options),
-    store: options.wrapStore?.(store) ?? store,
+    provider,
+    store,
     ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: undefined,
     openapi: '{}',
@@ -150,6 +160,8 @@ export function createWorld(options: WorldOptions = {}): World {
     logs,
     config,
     handed,
+    provider,
+    store,
     balancers: () => identitiesOf(fake, given),
     reported(identity) {
       const mine = given.find((balancer) => sameIdentity(balancer.identity, identity))
