@@ -14,15 +14,17 @@ import type { HeldLock, Lock } from '../../../src/ports/lock.ts'
 import { silentLogger } from '../../support/silent-logger.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 
-const MANIFEST = join(import.meta.dirname, '../../../manifests/components/leases/leases.yaml')
+const MANIFEST = join(import.meta.dirname, '../../../manifests/base/rbac.yaml')
 const NAMESPACE = 'webhook-cloud-provider'
 const KEY: ObjectKey = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'lease-lock' }
 const options = { signal: new AbortController().signal }
 
 export const scenario: Scenario = {
-  name: 'Leases: one holder, wishes, notes and take-over, with the rights of the component',
+  name: 'Leases: one holder, wishes, notes and take-over, with our rights and no more',
   async run(context) {
     const { kubectl } = context
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }
+    await kubectl(['apply', '-f', '-'], JSON.stringify(namespace))
     await kubectl(['apply', '-f', MANIFEST])
     const locks = await openLocks(context)
     try {
