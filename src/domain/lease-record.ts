@@ -109,6 +109,12 @@ export function expiryOf({ spec }: Lease): number {
   return Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000
 }
 
+/** When it was taken last, in milliseconds since the epoch, by the API server's clock. */
+export function takenAt({ spec }: Lease): number {
+  // biome-ignore lint/style/noRestrictedGlobals: a conversion of a given moment; no clock is read
+  return Date.parse(spec?.acquireTime ?? '1970-01-01T00:00:00Z')
+}
+
 /** Whether it is the same holding, renewed or marked in between. */
 export function isSameHolding(a: Lease, b: Lease): boolean {
   return (

@@ -185,6 +185,18 @@ t.test('a holder that was frozen knows that it lost before it does anything more
   t.same(await successor.release(), { again: false })
 })
 
+t.test('a holder that slept past its time finds out by its clock, before anything tells it', async (t) => {
+  const { join, clock } = createLeaseWorld()
+  const sleeper = join('sleeper')
+  const held = await locked(sleeper.lock)
+  held.check()
+  sleeper.machine.freeze()
+  await clock.advance(15_000)
+  t.notOk(held.lost.aborted, 'what woke it came before the timer that says so')
+  t.throws(() => held.check(), { code: 'Conflict', object: KEY })
+  t.ok(held.lost.aborted)
+})
+
 t.test('a holder that cannot renew stops before others may begin', async (t) => {
   const { join, clock } = createLeaseWorld()
   let fault: Fault = { kind: 'none' }
@@ -319,17 +331,26 @@ t.test('what dead holders and gone objects leave is cleaned up', async (t) => {
   await locked(stranger, KEY)
 
   t.same(await cleanUpLeases(living.options, options), {
-    removed: 3,
+    removed: 2,
     abandoned: [KEY, { ...KEY, name: 'orphaned' }].toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))),
   })
   t.same(
     leases()
       .map(({ metadata }) => metadata.annotations?.['webhook-cloud-provider.dev/key'])
       .sort(),
-    ['MultiClusterIngress/shop/in-use', 'MultiClusterIngress/shop/storefront', 'MultiClusterService/shop/storefront'],
+    [
+      'MultiClusterIngress/shop/in-use',
+      'MultiClusterIngress/shop/storefront',
+      'MultiClusterService/shop/gone',
+      'MultiClusterService/shop/storefront',
+    ],
+    'what was noted a moment ago about an object that is gone a later sweep may want to know',
   )
   t.notOk(held.lost.aborted)
   t.same(await cleanUpLeases(living.options, options), { removed: 0, abandoned: [] })
+  await held.release()
+  await clock.advance(3_600_000)
+  t.match(await cleanUpLeases(living.options, options), { removed: 1 }, 'and nobody does after an hour')
 })
 
 t.test('whatever freezes, dies or gets lost, one holder at a time, and nobody who asked is forgotten', async (t) => {

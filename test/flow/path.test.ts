@@ -915,6 +915,7 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
     failure: ({ method }) =>
       lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
     provider: (fake) => ({ ...fake, consistencyWindowMs: 30_000 }),
+    config: 'work: { providerDeadlineMs: 1000 }',
   })
   await world.create(buildIngress())
   await tell(world, 'CREATE', INGRESS)
@@ -922,10 +923,67 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
   t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing is released yet')
-  await world.clock.advance(31_000)
+  await world.clock.advance(37_000)
   t.equal(world.read(INGRESS), undefined)
   t.same(world.cloud.balancers(), [])
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
+})
+
+t.test('what the cloud still brings while it is asked to delete is found before anything is released', async (t) => {
+  const late: (() => Promise<unknown>)[] = []
+  let deletions = 0
+  const world = createWorld({
+    config: 'work: { providerDeadlineMs: 1000 }',
+    provider(fake) {
+      const { loadBalancer } = fake
+      if (loadBalancer === undefined) return fake
+      return {
+        ...fake,
+        consistencyWindowMs: 10_000,
+        loadBalancer: {
+          ...loadBalancer,
+          async ensureLoadBalancer(ingress, context) {
+            const unstopped = { ...context, signal: noAbort() }
+            late.push(() => loadBalancer.ensureLoadBalancer(ingress, unstopped))
+            throw new Error('connection reset')
+          },
+          async ensureLoadBalancerDeleted(ingress, context) {
+            await loadBalancer.ensureLoadBalancerDeleted(ingress, context)
+            deletions += 1
+            if (deletions !== 2) return
+            await late[0]?.()
+            await new Promise<void>((resolve) => void world.clock.after(800, resolve))
+          },
+        },
+      }
+    },
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  await world.clock.advance(15_200)
+  const sweeping = sweep(world)
+  await world.clock.advance(60_000)
+  await sweeping
+  t.equal(world.read(INGRESS), undefined)
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('an unknown create that came is not unknown any more', async (t) => {
+  let lost = true
+  const world = createWorld({
+    failure: ({ method }) =>
+      lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
+    provider: (fake) => ({ ...fake, consistencyWindowMs: 600_000 }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  lost = false
+  await tell(world, 'UPDATE', INGRESS)
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  t.equal(world.read(INGRESS), undefined, 'so nobody waits for it')
 })
 
 t.test('every balancer is verified once a period, a share by each sweep', async (t) => {

@@ -25,6 +25,8 @@ export function createProcessLock(clock: Clock): Lock {
       return {
         fence: String(fence),
         lost: NEVER,
+        check() {},
+        now: clock.now,
         note: (title) => notes.get(name)?.get(title),
         async setNote(title, text) {
           const ofKey = notes.get(name) ?? new Map<string, string>()

@@ -15,7 +15,7 @@ import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { noteHeldPools } from './pool-notes.ts'
 import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
-import { rememberingCreate, unknownCreateMs } from './unknown-create.ts'
+import { forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
@@ -82,6 +82,7 @@ async function serve<K extends BalancedKind>(
   await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
+  if (decision.call !== 'ensure') await forgetCreate(pass)
   const { status } = snapshot.inputs
   const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
   const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
@@ -159,16 +160,18 @@ async function cleanUp<K extends BalancedKind>(
 ): Promise<Outcome> {
   const { object } = snapshot
   const uid = object.metadata.uid ?? ''
+  // Asked first: what the provider does not find afterwards cannot come any more.
+  const mayComeMs = unknownCreateMs(uid, pass)
   try {
     await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(object, context))
   } catch (error) {
     await tellFailure(object, 'DeleteLoadBalancerFailed', error, pass)
     throw error
   }
-  const mayComeMs = await unknownCreateMs(uid, pass)
   if (mayComeMs > 0) {
     return { kind: 'later', afterMs: mayComeMs, reason: 'a create whose outcome is unknown may still bring a balancer' }
   }
+  await forgetCreate(pass)
   const cleared = isBeingDeleted(object) ? object : await clearStatus(snapshot, pass)
   const operations = releasePatch(cleared, finalizer)
   await pass.store.patch(pass.key, { type: 'json', operations }, { signal: pass.signal })

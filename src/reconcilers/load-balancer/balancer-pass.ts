@@ -10,6 +10,7 @@ import type { ProviderContext } from '../../provider/multicluster.ts'
 import { deadline } from '../deadline.ts'
 import type { EventRecorder } from '../event-recorder.ts'
 import { callProvider } from '../provider-call.ts'
+import { whileHeld } from '../while-held.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
 import type { BalancerInputs } from './balancer-snapshot.ts'
@@ -48,11 +49,24 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+  /** Undefined while only reading. */
+  held?: HeldLock
 }
 
 /** A run that holds the lock of its object, and may write. */
 export interface HeldPass<K extends BalancedKind> extends BalancerPass<K> {
   held: HeldLock
+}
+
+/** The same run with the lock: from here on it stops before its next step when the lock is lost. */
+export function withTurn<K extends BalancedKind>(pass: BalancerPass<K>, held: HeldLock): HeldPass<K> {
+  return {
+    ...pass,
+    store: whileHeld(pass.store, held),
+    signal: AbortSignal.any([pass.signal, held.lost]),
+    fence: held.fence,
+    held,
+  }
 }
 
 /** What a call is about: the object by its uid, and, to serve it, what it is made from. */
@@ -61,12 +75,14 @@ export interface Subject {
   inputs?: Pick<BalancerInputs, 'backends' | 'certificates' | 'fingerprint'>
 }
 
-export function askProvider<K extends BalancedKind, R>(
+/** Nothing is asked for a lock that is lost, whatever the provider makes of the signal. */
+export async function askProvider<K extends BalancedKind, R>(
   pass: BalancerPass<K>,
   { uid, inputs = NOTHING }: Subject,
   call: (calls: BalancerCalls<ObjectOfKind[K]>, context: ProviderContext) => Promise<R>,
 ): Promise<R> {
   const { key, resource, fence, clusterId, logger, clock, providerDeadlineMs } = pass
+  pass.held?.check()
   const { backends, certificates, fingerprint } = inputs
   const identity = { clusterId, kind: key.kind, namespace: key.namespace, name: key.name, uid }
   const { signal, cancel } = deadline(clock, providerDeadlineMs, pass.signal)

@@ -5,7 +5,7 @@ import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
 import { applyBalancer, reportFaults, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
-import type { BalancerDependencies, BalancerPass } from './balancer-pass.ts'
+import { type BalancerDependencies, type BalancerPass, withTurn } from './balancer-pass.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
 import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
@@ -60,12 +60,7 @@ async function carryOut<K extends BalancedKind>(
       return reportFaults(pass, snapshot.object, decision.reason)
     default:
       return withLock(pass.lock, pass.key, pass.signal, (held) =>
-        applyBalancer(decision, snapshot, {
-          ...pass,
-          signal: AbortSignal.any([pass.signal, held.lost]),
-          fence: held.fence,
-          held,
-        }),
+        applyBalancer(decision, snapshot, withTurn(pass, held)),
       )
   }
 }
@@ -78,8 +73,8 @@ async function publishForOthers<K extends BalancedKind>(
 ): Promise<Outcome> {
   const ignored: Outcome = { kind: 'ignored', reason }
   if (statusPatch(object.status, inputs.status) === undefined) return ignored
-  return withLock(pass.lock, pass.key, pass.signal, async ({ lost }) => {
-    await publishStatus(object, inputs.status, { ...pass, signal: AbortSignal.any([pass.signal, lost]) })
+  return withLock(pass.lock, pass.key, pass.signal, async (held) => {
+    await publishStatus(object, inputs.status, withTurn(pass, held))
     return ignored
   })
 }

@@ -1,12 +1,11 @@
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
-import type { HeldLock } from '../../ports/lock.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { listAll } from '../list-all.ts'
 import { callProvider } from '../provider-call.ts'
 import type { OrphanReport } from '../reconciler.ts'
 import type { BalancedKind } from './balanced-resource.ts'
-import { askProvider, type BalancerPass } from './balancer-pass.ts'
+import { askProvider, type BalancerPass, type HeldPass, withTurn } from './balancer-pass.ts'
 
 /** Every balancer of this kind in the provider's record; none when it keeps no record that it can list. */
 async function recordedBalancers<K extends BalancedKind>(pass: BalancerPass<K>): Promise<BalancerIdentity[]> {
@@ -79,12 +78,7 @@ async function examine<K extends BalancedKind>(
   const held = await pass.lock.acquire(pass.key, { signal: pass.signal })
   if (held === undefined) return undefined
   try {
-    return await examineHeld(
-      uid,
-      held,
-      { ...pass, signal: AbortSignal.any([pass.signal, held.lost]), fence: held.fence },
-      remove,
-    )
+    return await examineHeld(uid, withTurn(pass, held), remove)
   } finally {
     await held.release()
   }
@@ -92,16 +86,15 @@ async function examine<K extends BalancedKind>(
 
 async function examineHeld<K extends BalancedKind>(
   uid: string,
-  held: HeldLock,
-  pass: BalancerPass<K>,
+  pass: HeldPass<K>,
   remove: boolean,
 ): Promise<boolean | undefined> {
-  const { store, key, signal, clock, logger } = pass
+  const { store, key, signal, held, logger } = pass
   const note = `orphan-${uid}`
   const living = await store.get(key, { signal })
   if (living?.metadata.uid === uid) return undefined
   const seenAt = Number(held.note(note) ?? Number.NaN)
-  const now = clock.now()
+  const now = held.now()
   if (Number.isNaN(seenAt)) {
     logger.warn({ balancer: describe(key, uid) }, 'balancer of an object that is gone: looked at again later')
     await held.setNote(note, String(now))
