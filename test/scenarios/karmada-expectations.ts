@@ -27,7 +27,7 @@ const OF_SECRETS: Doors = { ...EVERY, mutate: NO_SECRET_REVIEW, notify: NO_SECRE
 const NOTHING_STORED = 'nothing is stored'
 const BEFORE_REFUSAL: Doors = { mutate: true, notify: true, cloudEvents: NOTHING_STORED, sweep: NOTHING_STORED }
 const MUTATE_ONLY: Doors = { ...BEFORE_REFUSAL, notify: 'the CRD’s schema is checked before validating webhooks' }
-const ONLY_WITHOUT_WEBHOOK = 'Karmada’s webhook denies it, so it is stored only where that is off'
+export const ONLY_WITHOUT_WEBHOOK = 'Karmada’s webhook denies it, so it is stored only where that is off'
 const STORED_OLD: Doors = { ...EVERY, mutate: ONLY_WITHOUT_WEBHOOK, notify: ONLY_WITHOUT_WEBHOOK }
 
 // ---- events ----
