@@ -6,6 +6,9 @@ export interface Killable {
   output(): string
   /** As the system kills: nothing is finished, nothing is said. */
   kill(): Promise<void>
+  /** Stands still, as on a machine that is short of memory or suspended, until it is thawed. */
+  freeze(): void
+  thaw(): void
 }
 
 export function startKillable(file: string, parameters: readonly string[]): Killable {
@@ -16,6 +19,8 @@ export function startKillable(file: string, parameters: readonly string[]): Kill
   process.once('exit', dieWithUs)
   return {
     output: () => chunks.join(''),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async kill() {
       process.off('exit', dieWithUs)
       if (hasEnded(child)) return
