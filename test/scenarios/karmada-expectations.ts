@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { policyName } from '../../src/domain/propagation/policy-name.ts'
 import { buildBinding, buildSecret, buildTemplate } from '../support/build-objects.ts'
+import type { PoolDescription } from '../support/describe-backends.ts'
 import type {
   Doors,
   EventExpectation,
   KarmadaExpectation,
   ObjectExpectation,
   OtherExpectation,
-  PoolExpectation,
   Stage,
 } from './karmada-expectation.ts'
 
@@ -58,14 +58,14 @@ const REMOVED: ObjectExpectation['calls'] = [['ensureDeleted'], ['get', 'ensureD
 type Backends = NonNullable<ObjectExpectation['backends']>
 
 /** The pods that most cases share. */
-const PODS: Record<string, PoolExpectation> = {
+const PODS: Record<string, PoolDescription> = {
   'edge-a': ['10.64.0.11:8080', '10.64.0.12:8080'],
   'edge-b': ['10.65.0.11:8080', '10.65.0.12:8080'],
 }
 const pods = (...services: string[]): Backends =>
   Object.fromEntries(services.map((service) => [`shop/${service}:80/TCP`, PODS]))
 /** One pod a cluster, as the cases of MultiClusterServices have them. */
-const onePod = (port: number): Record<string, PoolExpectation> => ({
+const onePod = (port: number): Record<string, PoolDescription> => ({
   'edge-a': [`10.64.1.11:${port}`],
   'edge-b': [`10.65.1.11:${port}`],
 })

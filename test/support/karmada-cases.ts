@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 
 /** The cases were handed over beside this repository; where they are not, tests that need them are skipped. */
-export const KARMADA_CASES_FOLDER = join(import.meta.dirname, '../../../shared/cases/karmada')
+const KARMADA_CASES_FOLDER = join(import.meta.dirname, '../../../shared/cases/karmada')
 
 /** What the cases take for granted: the Go manager's names are ours, and so is this controller. */
 export const CASE_SETTINGS = {
