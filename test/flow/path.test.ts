@@ -986,6 +986,20 @@ t.test('an unknown create that came is not unknown any more', async (t) => {
   t.equal(world.read(INGRESS), undefined, 'so nobody waits for it')
 })
 
+t.test('a restart finds pools that were empty before as they were, and calls nobody', async (t) => {
+  const before = createWorld({ objects: [buildClass()] })
+  await before.create(buildIngress())
+  await sweep(before)
+  t.equal(before.cloud.balancers().length, 1)
+  const after = createWorld({ beside: before, provider: () => before.provider })
+  await sweep(after)
+  t.same(
+    before.calls().filter((call) => call !== 'get'),
+    ['ensure'],
+    'only that of before the restart',
+  )
+})
+
 t.test('every balancer is verified once a period, a share by each sweep', async (t) => {
   const world = createWorld({ config: 'sweep: { intervalMs: 300000, periodMs: 3600000 }' })
   for (let index = 0; index < 60; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))

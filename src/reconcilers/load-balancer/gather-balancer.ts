@@ -1,6 +1,6 @@
 import { meaningfulAnnotations } from '../../domain/annotations.ts'
 import { holdEmptyPools } from '../../domain/backends/hold-empty-pools.ts'
-import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
+import { NOTHING_SERVED, type PoolMemory } from '../../domain/backends/pool-memory.ts'
 import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
@@ -8,6 +8,7 @@ import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
+import type { BalancerRecord } from '../../provider/multicluster.ts'
 import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
@@ -33,7 +34,22 @@ export async function gatherBalancer<K extends BalancedKind>(
     isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
   ])
   const served = await servedBefore(object, resolved, record, pass)
-  return { ...seen, record, verify, inputs: inputsOf(object, resolved, served, pass) }
+  const inputs =
+    served === undefined
+      ? inputsOfUnremembered(object, resolved, record, pass)
+      : inputsOf(object, resolved, served, pass)
+  return { ...seen, record, verify, inputs }
+}
+
+/** Where nobody remembers, the balancer may: made from empty pools, it served nothing that could be held. */
+function inputsOfUnremembered<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  resolved: ResolvedObject,
+  record: BalancerRecord | undefined,
+  pass: BalancerPass<K>,
+): BalancerInputs {
+  const emptied = inputsOf(object, resolved, NOTHING_SERVED, pass)
+  return emptied.fingerprint === record?.fingerprint ? emptied : inputsOf(object, resolved, undefined, pass)
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
