@@ -83,6 +83,7 @@ module.exports = {
     only('@kubernetes/client-node', ['adapters/kubernetes']),
     only('pino', ['adapters/logging']),
     only('prom-client', ['adapters/metrics']),
+    only('@nats-io/[^/]+', ['adapters/jetstream']),
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

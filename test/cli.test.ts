@@ -131,7 +131,7 @@ t.test('serve says all that is wrong with its configuration, and starts nothing'
       env: { K_SERVICE: 'wcp' },
       says: [
         'ConfigurationInvalid: 1 fault in the configuration:',
-        '  queue.kind: this platform may scale to zero and lose what the memory queue holds: set min-scale 1 and queue.kind: memory',
+        '  queue.kind: this platform may scale to zero and lose what the memory queue holds: set queue.kind to cloudevents or jetstream, or min-scale 1 and queue.kind: memory',
       ],
     },
   ]) {

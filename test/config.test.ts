@@ -111,6 +111,36 @@ t.test('what the platform says', async (t) => {
   t.equal(parsed(buildConfig({ queue: { kind: 'memory' } }), { K_SERVICE: 'wcp' }).queue.kind, 'memory')
 })
 
+t.test('where work is kept, and who may write', async (t) => {
+  t.match(parsed(buildConfig()), { queue: { kind: 'memory', servers: [] }, lock: 'none' })
+  const jetstream = { kind: 'jetstream', servers: ['nats://nats:4222'] }
+  t.match(parsed(buildConfig({ queue: jetstream })), {
+    queue: { ...jetstream, concurrency: 8, replicas: 1, ackWaitMs: 30_000, maxDeliveries: 20 },
+    lock: 'lease',
+    lease: { namespace: 'webhook-cloud-provider', durationSeconds: 15, marginSeconds: 5 },
+  })
+  t.equal(parsed(buildConfig({ queue: jetstream, lock: 'none' })).lock, 'none')
+  t.equal(parsed(buildConfig({ lock: 'lease' })).queue.kind, 'memory')
+  const toSink = { queue: { kind: 'cloudevents' } }
+  t.match(parsed(buildConfig(toSink), { K_SINK: 'http://broker/', K_SERVICE: 'wcp' }), { ...toSink, lock: 'lease' })
+  t.equal(parsed(buildConfig({ queue: { ...toSink.queue, sink: 'http://broker/' } })).queue.sink, 'http://broker/')
+  for (const [overrides, faults] of [
+    [toSink, [/^queue\.sink: is required, here or in the variable K_SINK/]],
+    [{ queue: { kind: 'jetstream' } }, [/^queue\.servers: is required/]],
+    [{ queue: { ...jetstream, servers: [] } }, [/^queue\.servers: must NOT have fewer/]],
+    [{ queue: { servers: ['a'] } }, [/^queue\.servers: is a setting of kind jetstream$/]],
+    [{ queue: { ...jetstream, sink: 'http://broker/' } }, [/^queue\.sink: is a setting of kind cloudevents$/]],
+    [{ queue: { caFile: 'ca.pem' } }, [/^queue\.caFile: is a setting of kind cloudevents and jetstream$/]],
+    [{ queue: { ...jetstream, replicas: 2 } }, [/^queue\.replicas: must be one of: 1, 3, 5$/]],
+    [{ queue: { ...jetstream, ackWaitMs: 20_000 } }, [/^queue\.ackWaitMs: must be more than .* 20000 ms$/]],
+    [{ queue: jetstream, lease: { durationSeconds: 60 } }, [/^queue\.ackWaitMs: must be more than .* 65000 ms$/]],
+    [{ lock: 'leases' }, [/^lock: must be one of: none, lease$/]],
+  ] as const) {
+    t.match(faultsOf(buildConfig(overrides)), faults, JSON.stringify(overrides))
+  }
+  t.same(faultsOf(buildConfig({ queue: { ...jetstream, ackWaitMs: 20_000 }, lock: 'none' })), [])
+})
+
 t.test('each fault names its field', async (t) => {
   const ofSelector = (matchExpressions: unknown) =>
     buildConfig({ multiClusterServices: { selector: { matchExpressions } } })

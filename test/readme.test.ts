@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import { join } from 'node:path'
+import t from 'tap'
 import { createPinoLogger } from '../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../src/adapters/system/system-clock.ts'
 import { runDemo } from '../src/cli/demo.ts'
@@ -16,6 +15,7 @@ import { createFakeProvider } from '../src/providers/fake/fake-provider.ts'
 import { acmeProvider } from './readme/provider.ts'
 import { buildIngress } from './support/build-objects.ts'
 import { findKubectl } from './support/find-kubectl.ts'
+import { followStep, pathWith, walkThroughSteps } from './support/walk-through.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -103,54 +103,8 @@ t.test('the walk-through with kubectl, word for word', { skip }, async (t) => {
   t.equal(await runDemo(local, { provider, clock, console, demo: false, interrupted: Promise.resolve() }), 0)
   t.ok(lines.includes(`export KUBECONFIG=${local.kubeconfigPath}`))
   const environment = { ...process.env, KUBECONFIG: local.kubeconfigPath, PATH: pathWith(kubectl ?? '') }
-  for (const { command, output } of steps(block('console', '<!-- walk-through')))
-    await follow(t, command, output, environment)
+  for (const step of walkThroughSteps()) {
+    const { actual, expected } = await followStep(step, environment)
+    t.equal(actual, expected, step.command)
+  }
 })
-
-interface Step {
-  command: string
-  output: string
-}
-
-function steps(text: string): Step[] {
-  return text
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const [command = '', ...output] = part.trimEnd().split('\n')
-      return { command, output: output.join('\n') }
-    })
-}
-
-/** Runs a command until it prints what the README says; what takes effect a moment later is looked at again. */
-async function follow(t: Test, command: string, expected: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const isRead = /^kubectl get /.test(command)
-  const deadline = Date.now() + 10_000
-  let actual: string
-  do {
-    actual = await run(command, env)
-  } while (isRead && comparable(actual) !== comparable(expected) && Date.now() < deadline)
-  t.equal(comparable(actual), comparable(expected), command)
-}
-
-function run(command: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return new Promise((resolve) => {
-    execFile('sh', ['-c', command], { cwd: ROOT, env }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`))
-  })
-}
-
-/** Ages and the width of columns differ from run to run; kubectl 1.33 and later name the namespace of what they delete. */
-function comparable(output: string): string {
-  return output
-    .replace(/\b\d+(ms|s|m)\b/g, 'AGE')
-    .replace(/ deleted from \w+ namespace$/gm, ' deleted')
-    .replace(/[ \t]+/g, ' ')
-    .replace(/ $/gm, '')
-    .trim()
-}
-
-/** The README says `kubectl`; the binary that was found may have another place. */
-function pathWith(kubectl: string): string {
-  const path = process.env['PATH'] ?? ''
-  return kubectl.includes('/') ? `${dirname(kubectl)}:${path}` : path
-}

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import type { Sink } from '../adapters/cloudevents/read-sink.ts'
 import { buildApp } from '../adapters/http/app.ts'
 import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Doors } from '../adapters/http/doors.ts'
-import { createMemoryWorkQueue } from '../adapters/memory/memory-work-queue.ts'
-import { createProcessLock } from '../adapters/memory/process-lock.ts'
 import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
@@ -17,12 +16,13 @@ import { createHostMemory } from '../flow/host-memory.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { sharedLists } from '../flow/shared-lists.ts'
-import { sweep } from '../flow/sweep.ts'
 import { validateOnAdmission } from '../flow/validate-on-admission.ts'
 import { workOn } from '../flow/work-on.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
+import type { Lock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ServerClock } from '../ports/server-clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -32,14 +32,21 @@ import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
+import { type ConfiguredLock, createLock } from './create-lock.ts'
+import { createWorkQueue } from './create-work-queue.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
 import { servedCloud } from './served-cloud.ts'
+import { sweepAndTidy } from './sweep-and-tidy.ts'
 
 export interface RuntimeParts {
   config: Config
   provider: Provider
   store: ClusterStore
+  /** The store's; ours where it is the same. */
+  serverClock?: ServerClock
+  /** Where work events go, for `queue.kind: cloudevents`. */
+  sink?: Sink
   /** What is served with now; undefined behind an ingress that terminates TLS. */
   certificate: (() => ServingCertificate) | undefined
   /** The OpenAPI document, as JSON text. */
@@ -69,16 +76,11 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     ...Object.values(SERVICE_METRICS),
     ...Object.values(NODE_METRICS),
   ])
-  const queue = createMemoryWorkQueue({
-    ...config.queue,
-    workDeadlineMs: config.work.deadlineMs,
-    clock,
-    logger,
-    metrics,
-  })
-  const flow = composeFlow(parts, queue, metrics)
+  const queue = createWorkQueue({ ...parts, metrics })
+  const locking = createLock({ ...parts, queue })
+  const flow = composeFlow(parts, queue, locking.lock, metrics)
   let draining = false
-  const doors = composeDoors(parts, flow, metrics, () => draining)
+  const doors = composeDoors(parts, flow, locking, metrics, () => draining)
   const app = buildApp(doors, {
     logger,
     metrics,
@@ -101,13 +103,13 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
   }
 }
 
-function composeFlow(parts: RuntimeParts, queue: WorkedQueue, metrics: PrometheusMetrics): Flow {
+function composeFlow(parts: RuntimeParts, queue: WorkedQueue, lock: Lock, metrics: PrometheusMetrics): Flow {
   const { config, clock, logger } = parts
   const store = sharedLists(parts.store, ['Node'])
   return {
     reader: store,
     queue,
-    reconcilers: composeReconcilers({ ...parts, store, metrics }, createProcessLock(clock)),
+    reconcilers: composeReconcilers({ ...parts, store, metrics }, lock),
     marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
     ...hostsOf(parts),
     clock,
@@ -126,7 +128,13 @@ function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'service
   return { services: { loadBalancerClass: config.cloud.loadBalancerClass } }
 }
 
-function composeDoors(parts: RuntimeParts, flow: Flow, metrics: PrometheusMetrics, draining: () => boolean): Doors {
+function composeDoors(
+  parts: RuntimeParts,
+  flow: Flow,
+  locking: ConfiguredLock,
+  metrics: PrometheusMetrics,
+  draining: () => boolean,
+): Doors {
   const { config, provider, certificate, clock, logger } = parts
   const cloud = servedCloud(config, provider)
   const rules = ownershipRules(config, provider)
@@ -137,7 +145,7 @@ function composeDoors(parts: RuntimeParts, flow: Flow, metrics: PrometheusMetric
     ...(cloud && cloudDoors(cloud, config, logger)),
     acceptEvent: (event) => acceptEvent(event, flow),
     work: async (item, signal) => nextLook(await workOn(item, flow, signal), clock.now()),
-    sweep: (request, signal) => sweep(request, flow, config.sweep, signal),
+    sweep: (request, signal) => sweepAndTidy(request, flow, config.sweep, locking, signal),
     readiness: async () => readinessOf(certificate?.(), clock.now(), cloud && cloudChecks(cloud, config)),
     metricsText: () => metrics.text(),
     draining,

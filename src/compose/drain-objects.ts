@@ -3,7 +3,7 @@ import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-
 import { createProcessLock } from '../adapters/memory/process-lock.ts'
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { exchangePatch, goManagersFinalizerFor, hasFinalizer } from '../domain/finalizers.ts'
-import type { KubernetesObject } from '../domain/kubernetes-object.ts'
+import { isBeingDeleted, type KubernetesObject } from '../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
@@ -26,7 +26,7 @@ const BALANCED = ['MultiClusterIngress', 'MultiClusterService'] as const
 /**
  * Lets go of every object that we hold: removes the balancer, clears the status and releases the finalizer, or, keeping
  * balancers, exchanges our finalizer for the Go manager's. To be run when the webhooks are unregistered and no function
- * runs, or they take the objects back. Answers how many could not be let go of.
+ * runs, or they take the objects back. What is in deletion is cleaned up either way. Answers how many could not be let go of.
  */
 export async function drainObjects(settings: Settings, clock: Clock, options: DrainOptions): Promise<{ left: number }> {
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(settings.config)), {
@@ -54,9 +54,11 @@ export async function letGo(
     const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
     for (const object of objects.filter((candidate) => hasFinalizer(candidate, config.finalizer))) {
       const key = { ...keyOf(kind, object), kind }
-      const letGoOf = keepBalancers
-        ? () => handOver(key, object, config.finalizer, store, signal)
-        : () => cleanUp(key, reconcilers[kind], store, signal)
+      // Nobody can put a new finalizer on what is in deletion, nor does anybody need its balancer.
+      const letGoOf =
+        keepBalancers && !isBeingDeleted(object)
+          ? () => handOver(key, object, config.finalizer, store, signal)
+          : () => cleanUp(key, reconcilers[kind], store, signal)
       const { gone, message } = await attempt(letGoOf)
       if (!gone) left += 1
       report(`${formatKey(key)}: ${message}`)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readSink, type Sink, type SinkEnvironment } from '../adapters/cloudevents/read-sink.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigEnvironment, parseConfig } from '../config/parse-config.ts'
 import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
@@ -10,7 +11,7 @@ import type { ConfigurationFault, ProviderRegistry } from '../provider/registry.
 export interface SettingsSource {
   /** The configuration file's text. */
   text: string
-  environment: ConfigEnvironment
+  environment: ConfigEnvironment & SinkEnvironment
   registry: ProviderRegistry
   clock: Clock
   /** Made once the level is known. */
@@ -21,6 +22,8 @@ export interface Settings {
   config: Config
   provider: Provider
   logger: Logger
+  /** Where work events go, for `queue.kind: cloudevents`. */
+  sink?: Sink
 }
 
 /**
@@ -34,7 +37,12 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
     const logger = createLogger(config.log.level)
     const { provider, faults } = makeProvider(config.provider, { registry, logger, clock })
     if (faults.length > 0) throw configurationInvalid(faults)
-    return { config, provider, logger }
+    return {
+      config,
+      provider,
+      logger,
+      ...(config.queue.kind === 'cloudevents' && { sink: sinkOf(config, environment) }),
+    }
   }
   throw configurationInvalid([...parsed.faults, ...providerFaults(parsed.provider)])
 
@@ -48,6 +56,10 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
       return [{ field: 'provider.name', message: error.message.replace(/^provider\.name: /, '') }]
     }
   }
+}
+
+function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
+  return readSink({ url: queue.sink, caFile: queue.caFile, tokenFile: queue.tokenFile }, environment)
 }
 
 function makeProvider(

@@ -1,3 +1,4 @@
+import type { SinkEnvironment } from '../adapters/cloudevents/read-sink.ts'
 import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import type { ConfigEnvironment } from '../config/parse-config.ts'
@@ -8,7 +9,7 @@ import { serve } from './serve.ts'
 export interface FunctionOptions {
   /** Path of the configuration file. */
   configFile: string
-  environment: ConfigEnvironment
+  environment: ConfigEnvironment & SinkEnvironment
   /** The providers that the configuration may name. */
   registry: ProviderRegistry
   /** Resolves when the function is to stop: at SIGTERM, usually. */

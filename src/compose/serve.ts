@@ -15,7 +15,7 @@ export interface ServedFunction {
 }
 
 /** Starts the function: all that can be wrong is found before the port is opened, so that nothing is half started. */
-export async function serve({ config, provider, logger }: Settings, clock: Clock): Promise<ServedFunction> {
+export async function serve({ config, provider, logger, sink }: Settings, clock: Clock): Promise<ServedFunction> {
   const { tls } = config.server
   const certificate = tls === undefined ? undefined : createReloadedCertificate(tls, { clock, logger })
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
@@ -26,6 +26,8 @@ export async function serve({ config, provider, logger }: Settings, clock: Clock
     config,
     provider,
     store,
+    serverClock: store,
+    ...(sink === undefined ? {} : { sink }),
     certificate: certificate?.current,
     openapi: openapiDocument(),
     clock,

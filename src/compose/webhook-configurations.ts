@@ -69,14 +69,23 @@ export function webhookConfigurations(registration: WebhookRegistration) {
             { name: 'can-mean-work', expression: `${ASKS_SOMETHING_ELSE} || ${lostOurFinalizer(finalizer, identity)}` },
           ],
         },
+        ...RELATED.map(({ name, rule, relevant }) => ({
+          ...webhook('notify', registration),
+          name: `notify-${name}.${DOMAIN}`,
+          sideEffects: 'NoneOnDryRun',
+          rules: [{ ...rule, operations: ['CREATE', 'UPDATE', 'DELETE'] }],
+          matchConditions: [{ name: 'can-mean-work', expression: relevant }],
+        })),
       ],
     },
   ]
 }
 
+const DOMAIN = 'webhook-cloud-provider.dev'
+
 function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem }: WebhookRegistration) {
   return {
-    name: `${door}.webhook-cloud-provider.dev`,
+    name: `${door}.${DOMAIN}`,
     admissionReviewVersions: ['v1'],
     clientConfig: {
       url: `${url}/admission/${door}`,
@@ -93,6 +102,59 @@ const NOT_DELETING =
   '!has(object.metadata.deletionTimestamp) && (oldObject == null || !has(oldObject.metadata.deletionTimestamp))'
 
 const annotations = (object: string) => `(has(${object}.metadata.annotations) ? ${object}.metadata.annotations : {})`
+
+/** True where it holds of what is there now, or of what was. */
+const either = (test: (object: string) => string) =>
+  `(object != null && ${test('object')}) || (oldObject != null && ${test('oldObject')})`
+
+const changed = (...fields: string[]) => ["request.operation != 'UPDATE'", ...fields].join(' || ')
+
+const differ = (field: string) =>
+  `(has(object.${field}) ? object.${field} : null) != (has(oldObject.${field}) ? oldObject.${field} : null)`
+
+const isImportedSlice = (object: string) =>
+  `has(${object}.metadata.labels) && 'kubernetes.io/service-name' in ${object}.metadata.labels && ` +
+  `${object}.metadata.labels['kubernetes.io/service-name'].startsWith('derived-')`
+
+const isOfService = (object: string) =>
+  `has(${object}.spec) && has(${object}.spec.resource) && ${object}.spec.resource.kind == 'Service' && ${object}.spec.resource.apiVersion == 'v1'`
+
+/**
+ * What objects of ours depend on. Not here: Secrets, since a review carries the whole object, and Clusters, which pass no
+ * admission since Karmada v1.11; `wcp watch` tells of those, or the sweep finds them.
+ */
+const RELATED: readonly { name: string; rule: object; relevant: string }[] = [
+  {
+    name: 'services',
+    rule: { apiGroups: [''], apiVersions: ['v1'], resources: ['services'], scope: 'Namespaced' },
+    relevant: changed(differ('spec'), `${annotations('object')} != ${annotations('oldObject')}`),
+  },
+  {
+    name: 'endpoint-slices',
+    rule: { apiGroups: ['discovery.k8s.io'], apiVersions: ['v1'], resources: ['endpointslices'], scope: 'Namespaced' },
+    relevant: either(isImportedSlice),
+  },
+  {
+    name: 'resource-bindings',
+    rule: {
+      apiGroups: ['work.karmada.io'],
+      apiVersions: ['v1alpha2'],
+      resources: ['resourcebindings'],
+      scope: 'Namespaced',
+    },
+    relevant: `(${either(isOfService)}) && (${changed(differ('spec'))})`,
+  },
+  {
+    name: 'ingress-classes',
+    rule: { apiGroups: ['networking.k8s.io'], apiVersions: ['v1'], resources: ['ingressclasses'], scope: 'Cluster' },
+    relevant: changed(differ('spec'), `${annotations('object')} != ${annotations('oldObject')}`),
+  },
+  {
+    name: 'remedies',
+    rule: { apiGroups: ['remedy.karmada.io'], apiVersions: ['v1alpha1'], resources: ['remedies'], scope: 'Cluster' },
+    relevant: changed(differ('spec')),
+  },
+]
 
 /** The generation of these kinds grows with every change outside metadata and status; reviews of this phase carry it. */
 const ASKS_SOMETHING_ELSE = [

@@ -102,11 +102,26 @@ export const CONFIG_SCHEMA = {
       },
     }),
     queue: section({
-      kind: { enum: ['memory'] },
+      kind: { enum: ['memory', 'cloudevents', 'jetstream'] },
       concurrency: count(8, 1_000),
       capacity: count(10_000, 1_000_000),
+      sink: { type: 'string', pattern: '^https?://' },
+      tokenFile: text,
+      timeoutMs: milliseconds(1_000, 10_000),
+      servers: { type: 'array', items: text, minItems: 1, uniqueItems: true },
+      name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,100}$' },
+      credentialsFile: text,
+      caFile: text,
+      replicas: { enum: [1, 3, 5], default: 1 },
+      ackWaitMs: milliseconds(30_000, 600_000),
+      maxDeliveries: count(20, 1_000),
     }),
-    lock: { enum: ['none'], default: 'none' },
+    lock: { enum: ['none', 'lease'] },
+    lease: section({
+      namespace: { ...text, default: 'webhook-cloud-provider' },
+      durationSeconds: { type: 'integer', minimum: 5, maximum: 300, default: 15 },
+      marginSeconds: { type: 'integer', minimum: 2, maximum: 60, default: 5 },
+    }),
     work: section({
       deadlineMs: milliseconds(60_000, 600_000),
       providerDeadlineMs: milliseconds(45_000, 600_000),
@@ -115,6 +130,8 @@ export const CONFIG_SCHEMA = {
       pageSize: count(500, 5_000),
       concurrency: count(8, 1_000),
       deadlineMs: milliseconds(50_000, 3_600_000),
+      intervalMs: milliseconds(300_000, 86_400_000),
+      periodMs: milliseconds(3_600_000, 86_400_000),
     }),
     watch: section({
       resources: {

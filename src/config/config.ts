@@ -66,15 +66,58 @@ export interface Config {
   identity?: string
   kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }
   server: { host: string; port: number; pathPrefix?: string; tls?: { certFile: string; keyFile: string } }
-  queue: { kind: 'memory'; concurrency: number; capacity: number }
-  lock: 'none'
+  queue: {
+    kind: 'memory' | 'cloudevents' | 'jetstream'
+    /** Keys worked on at one time in this process. */
+    concurrency: number
+    /** Keys held at most. */
+    capacity: number
+    /** cloudevents: where work events go, unless `K_SINK` says so. */
+    sink?: string
+    /** cloudevents: of a bearer token; read for each request. */
+    tokenFile?: string
+    /** cloudevents: for one attempt. */
+    timeoutMs: number
+    /** jetstream: of one cluster. */
+    servers: string[]
+    /** jetstream: of the streams; whoever shares it shares the work. */
+    name?: string
+    /** jetstream: as `nsc` writes it. */
+    credentialsFile?: string
+    /** cloudevents and jetstream: PEM certificates that are trusted. */
+    caFile?: string
+    /** jetstream: copies of the stream. */
+    replicas: number
+    /** jetstream: after which silence another instance takes a key over. */
+    ackWaitMs: number
+    /** jetstream: handed out so often without an answer it is a dead letter. */
+    maxDeliveries: number
+  }
+  /** `none` is for one instance; the default with a queue that several can share is `lease`. */
+  lock: 'none' | 'lease'
+  lease: {
+    /** Where the Leases are; it must exist. */
+    namespace: string
+    /** Without renewal a lock is over after this time … */
+    durationSeconds: number
+    /** … and others wait this much longer, for clocks and answers that are late. */
+    marginSeconds: number
+  }
   work: {
     /** For one pass over one object. */
     deadlineMs: number
     /** For one call to the provider; shorter, so that its failure can still be published. */
     providerDeadlineMs: number
   }
-  sweep: { pageSize: number; concurrency: number; deadlineMs: number }
+  sweep: {
+    pageSize: number
+    concurrency: number
+    deadlineMs: number
+    /** How often the sweep is called; decides how large a share of balancers each verifies. */
+    intervalMs: number
+    /** In which time every balancer is verified once, although nothing changed. */
+    periodMs: number
+  }
   /** What `wcp watch` tells the function of. */
   watch: { resources: WatchedResource[] }
   shutdown: { drainMs: number }

@@ -6,6 +6,7 @@ import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
 import type { Config } from './config.ts'
 import { CONFIG_SCHEMA } from './config-schema.ts'
+import { deliveryFaults } from './delivery-faults.ts'
 
 /** The few settings that platforms give by environment. */
 export interface ConfigEnvironment {
@@ -14,6 +15,8 @@ export interface ConfigEnvironment {
   KUBECONFIG?: string | undefined
   /** Set by Knative Serving, which may scale to zero. */
   K_SERVICE?: string | undefined
+  /** Set by Knative's SinkBinding: where events go. */
+  K_SINK?: string | undefined
 }
 
 /** The configuration, or every fault of it. */
@@ -56,9 +59,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The file after the schema's defaults. */
-type FileConfig = Omit<Config, 'finalizer' | 'queue' | 'ingressClass'> & {
+type FileConfig = Omit<Config, 'finalizer' | 'queue' | 'lock' | 'ingressClass'> & {
   finalizer?: string
-  queue: Omit<Config['queue'], 'kind'> & { kind?: 'memory' }
+  queue: Omit<Config['queue'], 'kind' | 'servers'> & Partial<Pick<Config['queue'], 'kind' | 'servers'>>
+  lock?: Config['lock']
   ingressClass: Omit<Config['ingressClass'], 'controller'> & { controller?: string }
 }
 
@@ -114,13 +118,17 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
     ...networkFaults(value),
     ...deadlineFaults(value),
     ...cloudFaults(value),
+    ...deliveryFaults(
+      { queue: section(value, 'queue'), lock: value['lock'], lease: section(value, 'lease') },
+      environment,
+    ),
   ]
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
   if (environment.K_SERVICE && section(value, 'queue')['kind'] === undefined) {
     const message =
-      'this platform may scale to zero and lose what the memory queue holds: set min-scale 1 and queue.kind: memory'
+      'this platform may scale to zero and lose what the memory queue holds: set queue.kind to cloudevents or jetstream, or min-scale 1 and queue.kind: memory'
     faults.push({ field: 'queue.kind', message })
   }
   const { names } = ingressClass
@@ -198,12 +206,14 @@ function isPort(text: string): boolean {
 function complete(file: FileConfig, { PORT, KUBECONFIG }: ConfigEnvironment): Config {
   const named = `${FINALIZER_PREFIX}${file.provider.name}`
   const { kubernetes } = file
+  const { kind = 'memory' } = file.queue
   const fromEnvironment = !kubernetes.inCluster && kubernetes.kubeconfig === undefined && KUBECONFIG
   return {
     ...file,
     finalizer: file.finalizer ?? named,
     ingressClass: { ...file.ingressClass, controller: file.ingressClass.controller ?? named },
-    queue: { ...file.queue, kind: 'memory' },
+    queue: { ...file.queue, kind, servers: file.queue.servers ?? [] },
+    lock: file.lock ?? (kind === 'memory' ? 'none' : 'lease'),
     kubernetes: fromEnvironment ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes,
     server: PORT ? { ...file.server, port: Number(PORT) } : file.server,
   }

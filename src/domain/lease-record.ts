@@ -96,12 +96,23 @@ export function keyOfLease({ metadata }: Lease): ObjectKey | undefined {
 }
 
 /** Who holds it at this moment; undefined when it is free, or expired by more than the margin. */
-export function holderOf({ spec }: Lease, now: number, marginMs: number): string | undefined {
-  const { holderIdentity, leaseDurationSeconds, renewTime } = spec ?? {}
+export function holderOf(lease: Lease, now: number, marginMs: number): string | undefined {
+  const { holderIdentity, renewTime } = lease.spec ?? {}
   if (!holderIdentity || !renewTime) return undefined
+  return now > expiryOf(lease) + marginMs ? undefined : holderIdentity
+}
+
+/** In milliseconds since the epoch, by the API server's clock. */
+export function expiryOf({ spec }: Lease): number {
+  const { leaseDurationSeconds, renewTime } = spec ?? {}
   // biome-ignore lint/style/noRestrictedGlobals: a conversion of a given moment; no clock is read
-  const expiry = Date.parse(renewTime) + (leaseDurationSeconds ?? 0) * 1_000 + marginMs
-  return now > expiry ? undefined : holderIdentity
+  return Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000
+}
+
+/** When it was taken last, in milliseconds since the epoch, by the API server's clock. */
+export function takenAt({ spec }: Lease): number {
+  // biome-ignore lint/style/noRestrictedGlobals: a conversion of a given moment; no clock is read
+  return Date.parse(spec?.acquireTime ?? '1970-01-01T00:00:00Z')
 }
 
 /** Whether it is the same holding, renewed or marked in between. */

@@ -15,6 +15,8 @@ import { listAll } from '../reconcilers/list-all.ts'
 export interface Dependent {
   key: ObjectKey
   afterMs: number
+  /** As if it had changed itself: what depends on it in turn is to be looked at too. */
+  changed: boolean
 }
 
 /**
@@ -25,7 +27,7 @@ export interface Dependent {
  * | Service | ingresses that send traffic to it, the MultiClusterService of its name |
  * | EndpointSlice | its Service; when it is gone, all that its name may be of |
  * | Secret | ingresses that use it |
- * | IngressClass | ingresses of it, and those without a class |
+ * | IngressClass | ingresses of it, and those without a class, as if they had changed: with the owner go the exports |
  * | Cluster | objects in it whose status says otherwise of TrafficControl; when it is gone, all in it |
  * | Remedy | objects in its clusters, and, once Karmada has acted on it, those clusters |
  * | all nodes, as backends | Services of type LoadBalancer |
@@ -41,8 +43,8 @@ export async function dependentsOf(
   const found = await Promise.all(lookups.map((lookup) => look(lookup, reader, signal)))
   const keys = new Map(found.flat().map((dependent) => [formatKey(dependent), dependent]))
   return [
-    ...[...keys.values()].map((dependent) => ({ key: dependent, afterMs: 0 })),
-    ...clustersLater.map((name) => ({ key: clusterKey(name), afterMs: REMEDY_SETTLES_MS })),
+    ...[...keys.values()].map((dependent) => ({ key: dependent, afterMs: 0, changed: key.kind === 'IngressClass' })),
+    ...clustersLater.map((name) => ({ key: clusterKey(name), afterMs: REMEDY_SETTLES_MS, changed: false })),
   ]
 }
 

@@ -7,6 +7,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
+import { isVerificationDue, type VerificationSettings } from '../domain/verification.ts'
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
@@ -21,7 +22,7 @@ export interface SweepRequest {
   continue?: string
 }
 
-export interface SweepSettings {
+export interface SweepSettings extends VerificationSettings {
   pageSize: number
   concurrency: number
 }
@@ -154,20 +155,25 @@ function nextPosition({ kindIndex }: SweepPosition, token: string | undefined): 
   return token === undefined ? { kindIndex: kindIndex + 1 } : { kindIndex, continue: token }
 }
 
-/** A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. */
+/**
+ * A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. A kind
+ * that is not served has no objects, and must not keep the sweep from the others.
+ */
 async function listPage(
   kind: SweptKind,
   position: SweepPosition,
-  { reader }: Flow,
+  { reader, logger }: Flow,
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ObjectList<SweptObject>> {
-  if (position.continue === undefined) return reader.list(kind, { limit, signal })
+  const { continue: token } = position
   try {
-    return await reader.list(kind, { limit, signal, continue: position.continue })
+    return await reader.list(kind, { limit, signal, ...(token === undefined ? {} : { continue: token }) })
   } catch (error) {
-    if (isCatalogueError(error, 'ContinueExpired')) return reader.list(kind, { limit, signal })
-    throw error
+    if (isCatalogueError(error, 'ContinueExpired') && token !== undefined) return reader.list(kind, { limit, signal })
+    if (!isCatalogueError(error, 'KindNotServed')) throw error
+    logger.warn({ kind, error: error.message }, 'not swept: the API server does not know this kind')
+    return { items: [], resourceVersion: '' }
   }
 }
 
@@ -177,20 +183,22 @@ async function reconcileAll(
   known: Known,
   report: SweepReport,
   flow: Flow,
-  { concurrency }: SweepSettings,
+  settings: SweepSettings,
   signal: AbortSignal,
 ): Promise<boolean> {
   const reader = knownReader(flow.reader, known)
+  const now = flow.clock.now()
+  const isDueNow = (uid: string) => report.scope === 'all' && isVerificationDue(uid, now, settings)
   const rest = keys.filter((key) => flow.reconcilers[key.kind] !== undefined).values()
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
-      const outcome = await reconcileKey(key, flow, { reader, signal })
+      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
       report.outcomes[outcome.kind] += 1
       await comeBack(key, outcome, flow)
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+  await Promise.all(Array.from({ length: settings.concurrency }, worker))
   return !signal.aborted
 }
 

@@ -45,8 +45,10 @@ async function queueDependents(
   const nodes = isBackends(item.key) ? await listAll('Node', reader, { limit: 500, signal }) : undefined
   if (nodes !== undefined && hosts?.knows(nodes) === true) return
   const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
-  for (const { key, afterMs } of await dependentsOf(item.key, changed, reader, signal)) {
-    await queue.add({ key, hints: [] }, { afterMs })
+  for (const dependent of await dependentsOf(item.key, changed, reader, signal)) {
+    const { key, afterMs } = dependent
+    const hints: Hint[] = dependent.changed ? [{ object: key, operation: 'UPDATE' }] : []
+    await queue.add({ key, hints }, { afterMs })
   }
   if (nodes !== undefined) hosts?.remember(nodes)
 }

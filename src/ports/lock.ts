@@ -8,6 +8,8 @@ export interface Lock {
    * need not come back. Throws when that could not be found out or told.
    */
   acquire(key: ObjectKey, options: CallOptions): Promise<HeldLock | undefined>
+  /** A note of the key, without holding it: as it was a moment ago. */
+  peek(key: ObjectKey, name: string, options: CallOptions): Promise<string | undefined>
 }
 
 export interface HeldLock {
@@ -15,6 +17,13 @@ export interface HeldLock {
   fence: string
   /** Aborts when the lock is lost: stop before the next step. */
   lost: AbortSignal
+  /**
+   * Throws when the lock is lost, also where nothing could say so yet because the process stood still. To be asked before
+   * each step, for what woke us may be older than the news.
+   */
+  check(): void
+  /** By the clock that all holders of locks share: for moments that are kept in notes. */
+  now(): number
   /** A short text that is kept with the key from one holder to the next until it is removed. */
   note(name: string): string | undefined
   /** Stored when it resolves; `undefined` removes it. Throws when the lock is lost, or nobody can say. */

@@ -1,6 +1,7 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import type { ObjectKey } from '../domain/object-key.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { HeldLock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CloudContext } from '../provider/cloud.ts'
 import { isProviderError } from '../provider/errors.ts'
@@ -12,6 +13,8 @@ export interface CloudCaller {
   key: ObjectKey
   /** Aborts at the deadline of the pass, and when the lock is lost. */
   signal: AbortSignal
+  /** Undefined while only reading. */
+  held?: HeldLock
   logger: Logger
   clusterId: string
   clock: Clock
@@ -19,8 +22,12 @@ export interface CloudCaller {
   providerDeadlineMs: number
 }
 
-/** One call into a capability of the cloud, with a deadline of its own. Throws a `CatalogueError`. */
-export function askCloud<R>(caller: CloudCaller, call: (context: CloudContext) => Promise<R>): Promise<R> {
+/**
+ * One call into a capability of the cloud, with a deadline of its own. Throws a `CatalogueError`. Nothing is asked for a
+ * lock that is lost.
+ */
+export async function askCloud<R>(caller: CloudCaller, call: (context: CloudContext) => Promise<R>): Promise<R> {
+  caller.held?.check()
   const { key, logger, clusterId, clock, providerDeadlineMs } = caller
   const { signal, cancel } = deadline(clock, providerDeadlineMs, caller.signal)
   return callProvider(key, signal, () => call({ signal, logger, clusterId })).finally(cancel)

@@ -26,6 +26,7 @@ export type EventReason =
   | 'SyncLoadBalancerFailed'
   | 'DeleteLoadBalancerFailed'
   | 'OwnershipUnresolved'
+  | 'InvalidObject'
   | ServiceEventReason
 
 /** Upstream's for Services, and what providers warn of. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { createServer } from '../../src/adapters/http/create-server.ts'
@@ -167,4 +167,24 @@ t.test('closing waits for requests under way and drops idle connections', async 
   finish()
   t.match(await answer, { status: 204, headers: { connection: 'close' } })
   await closed
+})
+
+t.test('closing drops connections that never carried a request, over TLS or not', async (t) => {
+  // Go dials one for a request that another connection then takes, and keeps it idle for 90 s.
+  const authority = createCertificateAuthority(Date.now())
+  const { certPem: cert, keyPem: key } = authority.issueServingCertificate(['127.0.0.1'])
+  const ready = { plain: 'connect', tls: 'secureConnect', 'before the handshake': 'connect' }
+  for (const [name, event] of Object.entries(ready)) {
+    const { app } = name === 'plain' ? openApp(stubDoors()) : openApp(stubDoors(), { tls: { cert, key } })
+    const port = await listen(app)
+    const unused =
+      name === 'tls' ? connectTls({ port, host: '127.0.0.1', ca: authority.caPem }) : connect(port, '127.0.0.1')
+    // Closing may come as a reset.
+    unused.on('error', () => {})
+    const seen = once(app.server, name === 'tls' ? 'secureConnection' : 'connection')
+    await Promise.all([once(unused, event), seen])
+    const dropped = once(unused, 'close')
+    await Promise.all([app.close(), dropped])
+    t.pass(name)
+  }
 })

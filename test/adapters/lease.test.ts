@@ -139,6 +139,35 @@ t.test('a holder that died is replaced when its time and the margin are over, wh
   }
 })
 
+t.test('whoever left its wish with a holder that died is told, once, when its time is over', async (t) => {
+  const { join, clock } = createLeaseWorld()
+  const dying = join('dying')
+  const abandoned: ObjectKey[] = []
+  const waiter = join('waiter', { onAbandoned: (key) => void abandoned.push(key) })
+  const held = await locked(dying.lock)
+  await waiter.lock.acquire(KEY, options)
+  await waiter.lock.acquire(KEY, options)
+  await clock.advance(60_000)
+  t.same(abandoned, [], 'a living one is trusted')
+  dying.machine.freeze()
+  waiter.requests.length = 0
+  await clock.advance(45_000)
+  t.same(abandoned, [KEY])
+  t.ok(waiter.requests.length <= 2, 'at the price of a look or two')
+  dying.machine.thaw()
+  await held.release()
+  await (await locked(waiter.lock)).release()
+
+  const second = await locked(dying.lock)
+  await waiter.lock.acquire(KEY, options)
+  await second.release()
+  const third = await locked(dying.lock)
+  dying.machine.freeze()
+  await clock.advance(60_000)
+  t.same(abandoned, [KEY], 'the wish was done by the second holding; nobody asked the third for anything')
+  t.notOk(third.lost.aborted)
+})
+
 t.test('a holder that was frozen knows that it lost before it does anything more', async (t) => {
   const { join, clock } = createLeaseWorld()
   const frozen = join('frozen')
@@ -154,6 +183,18 @@ t.test('a holder that was frozen knows that it lost before it does anything more
   t.same(await held.release(), { again: true }, 'it cannot know who asked in the meantime')
   t.notOk(successor.lost.aborted)
   t.same(await successor.release(), { again: false })
+})
+
+t.test('a holder that slept past its time finds out by its clock, before anything tells it', async (t) => {
+  const { join, clock } = createLeaseWorld()
+  const sleeper = join('sleeper')
+  const held = await locked(sleeper.lock)
+  held.check()
+  sleeper.machine.freeze()
+  await clock.advance(15_000)
+  t.notOk(held.lost.aborted, 'what woke it came before the timer that says so')
+  t.throws(() => held.check(), { code: 'Conflict', object: KEY })
+  t.ok(held.lost.aborted)
 })
 
 t.test('a holder that cannot renew stops before others may begin', async (t) => {
@@ -290,17 +331,26 @@ t.test('what dead holders and gone objects leave is cleaned up', async (t) => {
   await locked(stranger, KEY)
 
   t.same(await cleanUpLeases(living.options, options), {
-    removed: 3,
+    removed: 2,
     abandoned: [KEY, { ...KEY, name: 'orphaned' }].toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))),
   })
   t.same(
     leases()
       .map(({ metadata }) => metadata.annotations?.['webhook-cloud-provider.dev/key'])
       .sort(),
-    ['MultiClusterIngress/shop/in-use', 'MultiClusterIngress/shop/storefront', 'MultiClusterService/shop/storefront'],
+    [
+      'MultiClusterIngress/shop/in-use',
+      'MultiClusterIngress/shop/storefront',
+      'MultiClusterService/shop/gone',
+      'MultiClusterService/shop/storefront',
+    ],
+    'what was noted a moment ago about an object that is gone a later sweep may want to know',
   )
   t.notOk(held.lost.aborted)
   t.same(await cleanUpLeases(living.options, options), { removed: 0, abandoned: [] })
+  await held.release()
+  await clock.advance(3_600_000)
+  t.match(await cleanUpLeases(living.options, options), { removed: 1 }, 'and nobody does after an hour')
 })
 
 t.test('whatever freezes, dies or gets lost, one holder at a time, and nobody who asked is forgotten', async (t) => {

@@ -13,6 +13,7 @@ import { interpretCloudEvent } from '../../src/adapters/http/interpret-cloud-eve
 import { nextWatchStep, type WatchEnding, type WatchStep } from '../../src/adapters/kubernetes/next-watch-step.ts'
 import { changesAtSight } from '../../src/adapters/kubernetes/watch-changes.ts'
 import { WatchError, watchErrorOfStatus } from '../../src/adapters/kubernetes/watch-error.ts'
+import { watchKind } from '../../src/adapters/kubernetes/watch-kind.ts'
 import { watchLines } from '../../src/adapters/kubernetes/watch-lines.ts'
 import type { WatchedResource } from '../../src/adapters/kubernetes/watched-resource.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
@@ -533,13 +534,13 @@ t.test('10,000 changes of one object while the sink is down are one event', asyn
     // Lets the stream flow, as it would between requests.
     if (edits % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
-  await world.create('marker')
   await eventually(() => world.log.some(({ message }) => message.includes('does not take')) || fail('not noticed'))
   await world.sink.up()
-  await eventually(() => world.sink.taken().includes('add shop/marker') || fail('not yet'))
+  const lastId = `${last.metadata.uid}.${last.metadata.resourceVersion}.update`
+  await eventually(() => world.sink.received.some(({ event }) => event.id === lastId) || fail('not yet'))
   const updates = world.sink.received.filter(({ event }) => event.type.endsWith('update'))
   t.ok(updates.length <= 2, `${updates.length} updates were held`)
-  t.equal(updates.at(-1)?.event.id, `${last.metadata.uid}.${last.metadata.resourceVersion}.update`)
+  t.equal(updates.at(-1)?.event.id, lastId, 'the last is the last')
   const held = world.log.flatMap(({ fields }) => (typeof fields['held'] === 'number' ? [fields['held']] : []))
   t.ok(held.length > 0 && held.every((count) => count <= 2), `held: ${held}`)
 })
@@ -665,7 +666,7 @@ t.test('told to stop, it sends what is due, and says what is left', async (t) =>
   world.sink.answer(() => (fails ? undefined : { status: 204 }))
   await world.create('web')
   const watch = world.start({ tuning: { backoff: { firstMs: 60_000, longestMs: 60_000 } } })
-  await eventually(() => world.sink.received.length > 0 || fail('not tried'))
+  await eventually(() => world.log.some(({ message }) => message.includes('does not take')) || fail('not tried'))
   fails = false
   t.match(await watch.stop(), { sent: 1, left: 0 }, 'without the pause between attempts')
 
@@ -776,6 +777,78 @@ t.test('pending events of one key: two at most, a delete is not lost', async (t)
   t.strictSame(verbs(['delete', 'add']), ['delete', 'add'])
   t.strictSame(verbs(['delete', 'add', 'update', 'update']), ['delete', 'update'])
   t.strictSame(verbs(['delete', 'add', 'delete']), ['delete'])
+})
+
+t.test('what comes while an attempt is under way comes after it', async (t) => {
+  const attempts: { id: string; answer(delivery: Delivery): void }[] = []
+  const outbox = createEventOutbox({
+    sender: {
+      post: ({ id }) => new Promise<Delivery>((answer) => attempts.push({ id, answer })),
+      close: async () => {},
+    },
+    capacity: 10,
+    concurrency: 4,
+    backoffMs: () => 1,
+    clock,
+    logger: silent,
+  })
+  const put = (id: string, type: 'add' | 'update' | 'delete') => outbox.put({ ...objectEvent(id, type), key: 'web' })
+  const answerNext = async (id: string, delivery: Delivery) => {
+    await eventually(() => attempts.length > 0 || fail(`${id} is not sent`))
+    const [attempt] = attempts.splice(0)
+    t.equal(attempt?.id, id)
+    attempt?.answer(delivery)
+  }
+  const again: Delivery = { kind: 'again', reason: 'HTTP 500', whole: false }
+  await put('add', 'add')
+  await put('update 1', 'update')
+  await put('update 2', 'update')
+  await answerNext('add', again)
+  await answerNext('update 2', again)
+  await answerNext('update 2', { kind: 'delivered' })
+  await put('delete', 'delete')
+  await put('add again', 'add')
+  await answerNext('delete', again)
+  await answerNext('delete', { kind: 'delivered' })
+  await put('update again', 'update')
+  await answerNext('update again', { kind: 'delivered' })
+  await eventually(() => outbox.size() === 0 || fail('not empty'))
+  t.strictSame(outbox.counts(), { sent: 3, refused: 0 })
+})
+
+t.test('a list now and then finds what a watch left out', async (t) => {
+  let now = 0
+  let lists = 0
+  const item = (resourceVersion: string) => ({ identity: { namespace: '', name: 'x', uid: 'u', resourceVersion } })
+  const stop = new AbortController()
+  const changes = watchKind(CLUSTERS, {
+    client: {
+      server: '',
+      list: async () => ({ items: [item(String(++lists))], resourceVersion: '9' }),
+      // Never anything but bookmarks.
+      async *watch() {
+        now += 290_000
+        yield { type: 'BOOKMARK', resourceVersion: '9' }
+      },
+      close: async () => {},
+    },
+    settings: {
+      pageSize: 1,
+      timeoutSeconds: 290,
+      marginMs: 1,
+      relistMs: 3_600_000,
+      backoffMs: () => 0,
+    },
+    clock: { now: () => now, after: () => () => {} },
+    random: () => 0.5,
+    logger: silent,
+    signal: stop.signal,
+  })
+  t.match(await changes.next(), { value: { type: 'add' } })
+  t.match(await changes.next(), { value: { type: 'update' } })
+  t.equal(now, 13 * 290_000, 'after an hour')
+  stop.abort()
+  t.match(await changes.next(), { done: true })
 })
 
 t.test('what the sight of an object tells', async (t) => {

@@ -45,6 +45,20 @@ export function lockContract(t: Test, open: OpenLock): void {
     t.same(await second.release(), { again: false }, 'and forgotten with the release')
   })
 
+  t.test('a note can be read without holding the lock', async (t) => {
+    const { one, other } = await open()
+    t.equal(await other.peek(KEY, 'a', options), undefined)
+    const held = await acquire(one)
+    await held.setNote('a', 'text')
+    await held.release()
+    t.equal(await other.peek(KEY, 'a', options), 'text')
+    t.equal(await other.peek(KEY, 'b', options), undefined)
+    const again = await acquire(other)
+    await again.setNote('a', undefined)
+    await again.release()
+    t.equal(await one.peek(KEY, 'a', options), undefined)
+  })
+
   t.test('keys do not hold each other up', async (t) => {
     const { one, other } = await open()
     const held = await acquire(one)

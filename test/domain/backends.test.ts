@@ -21,12 +21,13 @@ import type { Service } from '../../src/domain/service.ts'
 import {
   buildBinding,
   buildCluster,
+  buildIngress,
   buildSecret,
+  buildService,
   buildSlice,
   buildTemplate,
   buildWork,
-} from '../support/build-karmada.ts'
-import { buildIngress, buildService } from '../support/build-objects.ts'
+} from '../support/build-objects.ts'
 
 const EAST = buildSlice({ endpoints: ['10.64.0.12', '10.64.0.11'] })
 const WEST = buildSlice({ cluster: 'edge-b', endpoints: ['10.65.0.11'] })

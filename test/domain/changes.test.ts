@@ -7,8 +7,18 @@ import { hostConflictFindings, hostConflicts } from '../../src/domain/host-confl
 import type { KubernetesObject, ObjectMeta } from '../../src/domain/kubernetes-object.ts'
 import type { IngressRule, MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import { formatKey } from '../../src/domain/object-key.ts'
-import { buildBinding, buildCluster, buildSecret, buildSlice, buildTemplate } from '../support/build-karmada.ts'
-import { buildClass, buildIngress, buildService, DEFAULT_CLASS, FINALIZER } from '../support/build-objects.ts'
+import {
+  buildBinding,
+  buildClass,
+  buildCluster,
+  buildIngress,
+  buildSecret,
+  buildService,
+  buildSlice,
+  buildTemplate,
+  DEFAULT_CLASS,
+  FINALIZER,
+} from '../support/build-objects.ts'
 
 const MARKS = { identity: 'us', finalizer: FINALIZER }
 const GROUPS: Readonly<Record<string, string>> = {

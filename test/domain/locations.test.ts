@@ -9,8 +9,7 @@ import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
 import { clustersOfLocations, sameServiceLocations, serviceLocations } from '../../src/domain/service-locations.ts'
 import { clusterOfSlice, permanentIdToLookUp } from '../../src/domain/slice-cluster.ts'
 import { isImportedSlice, serviceOfSlice } from '../../src/domain/slice-service.ts'
-import { buildBinding, buildCluster, buildSlice, buildWork } from '../support/build-karmada.ts'
-import { buildIngress } from '../support/build-objects.ts'
+import { buildBinding, buildCluster, buildIngress, buildSlice, buildWork } from '../support/build-objects.ts'
 
 const route = (name: string) => ({ service: { name, port: { number: 80 } } })
 const resource = { resource: { kind: 'StorageBucket', name: 'assets' } }

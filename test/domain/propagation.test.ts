@@ -18,8 +18,7 @@ import type {
   PropagationSpec,
 } from '../../src/domain/propagation-policy.ts'
 import type { ServiceExport } from '../../src/domain/service-export.ts'
-import { buildCluster, buildTemplate } from '../support/build-karmada.ts'
-import { buildIngress, buildService, FINALIZER } from '../support/build-objects.ts'
+import { buildCluster, buildIngress, buildService, buildTemplate, FINALIZER } from '../support/build-objects.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 const deletionTimestamp = '2026-03-01T08:00:00Z'

@@ -208,6 +208,22 @@ t.test('a continue token that expired sends the sweep back to the first page', a
   t.equal(report.continue, undefined)
 })
 
+t.test('a kind that is not served keeps no other from being swept', async (t) => {
+  const world = createWorld({
+    config: 'propagation: { enabled: false }',
+    wrapStore: (store) => ({
+      ...store,
+      list: (kind, options) =>
+        kind === 'MultiClusterIngress'
+          ? Promise.reject(new CatalogueError('KindNotServed', 'no such kind'))
+          : store.list(kind, options),
+    }),
+  })
+  await world.create(buildService())
+  t.match(await sweep(world), { listed: 1, outcomes: { settled: 1, failed: 0 } })
+  t.equal(world.cloud.balancers().length, 1)
+})
+
 t.test('a sweep that cannot list says so', async (t) => {
   const failing = new CatalogueError('ApiFailed', 'down')
   const world = createWorld({
@@ -672,6 +688,7 @@ t.test('failures of the API server are retried, denials are not', async (t) => {
     await tell(world, 'CREATE', INGRESS)
     t.same(world.cloud.balancers(), [], `${code}: no balancer without a finalizer`)
     t.equal(world.runtime.queue.size(), retried ? 1 : 0, code)
+    t.same(world.events(), retried ? [] : ['Warning SyncLoadBalancerFailed: no'], `${code}: told if nobody tries again`)
   }
   const reading = createWorld({
     wrapStore: (store) => ({ ...store, get: () => Promise.reject(new CatalogueError('ApiUnreachable', 'no')) }),
@@ -898,6 +915,7 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
     failure: ({ method }) =>
       lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
     provider: (fake) => ({ ...fake, consistencyWindowMs: 30_000 }),
+    config: 'work: { providerDeadlineMs: 1000 }',
   })
   await world.create(buildIngress())
   await tell(world, 'CREATE', INGRESS)
@@ -905,10 +923,108 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
   t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing is released yet')
-  await world.clock.advance(31_000)
+  await world.clock.advance(37_000)
   t.equal(world.read(INGRESS), undefined)
   t.same(world.cloud.balancers(), [])
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
+})
+
+t.test('what the cloud still brings while it is asked to delete is found before anything is released', async (t) => {
+  const late: (() => Promise<unknown>)[] = []
+  let deletions = 0
+  const world = createWorld({
+    config: 'work: { providerDeadlineMs: 1000 }',
+    provider(fake) {
+      const { loadBalancer } = fake
+      if (loadBalancer === undefined) return fake
+      return {
+        ...fake,
+        consistencyWindowMs: 10_000,
+        loadBalancer: {
+          ...loadBalancer,
+          async ensureLoadBalancer(ingress, context) {
+            const unstopped = { ...context, signal: noAbort() }
+            late.push(() => loadBalancer.ensureLoadBalancer(ingress, unstopped))
+            throw new Error('connection reset')
+          },
+          async ensureLoadBalancerDeleted(ingress, context) {
+            await loadBalancer.ensureLoadBalancerDeleted(ingress, context)
+            deletions += 1
+            if (deletions !== 2) return
+            await late[0]?.()
+            await new Promise<void>((resolve) => void world.clock.after(800, resolve))
+          },
+        },
+      }
+    },
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  await world.clock.advance(15_200)
+  const sweeping = sweep(world)
+  await world.clock.advance(60_000)
+  await sweeping
+  t.equal(world.read(INGRESS), undefined)
+  t.same(world.cloud.balancers(), [])
+})
+
+t.test('an unknown create that came is not unknown any more', async (t) => {
+  let lost = true
+  const world = createWorld({
+    failure: ({ method }) =>
+      lost && method === 'ensure' ? { when: 'after', error: new Error('connection reset') } : undefined,
+    provider: (fake) => ({ ...fake, consistencyWindowMs: 600_000 }),
+  })
+  await world.create(buildIngress())
+  await tell(world, 'CREATE', INGRESS)
+  lost = false
+  await tell(world, 'UPDATE', INGRESS)
+  await world.remove(INGRESS)
+  await tell(world, 'UPDATE', INGRESS)
+  t.equal(world.read(INGRESS), undefined, 'so nobody waits for it')
+})
+
+t.test('a restart finds pools that were empty before as they were, and calls nobody', async (t) => {
+  const before = createWorld({ objects: [buildClass()] })
+  await before.create(buildIngress())
+  await sweep(before)
+  t.equal(before.cloud.balancers().length, 1)
+  const after = createWorld({ beside: before, provider: () => before.provider })
+  await sweep(after)
+  t.same(
+    before.calls().filter((call) => call !== 'get'),
+    ['ensure'],
+    'only that of before the restart',
+  )
+})
+
+t.test('every balancer is verified once a period, a share by each sweep', async (t) => {
+  const world = createWorld({ config: 'sweep: { intervalMs: 300000, periodMs: 3600000 }' })
+  for (let index = 0; index < 60; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+  await sweep(world)
+  const verified = () =>
+    world.cloud
+      .calls()
+      .filter(({ method }) => method === 'update')
+      .map(({ identity }) => identity.name)
+  const before = verified().length
+  const shares: number[] = []
+  for (let round = 0; round < 12; round += 1) {
+    await world.clock.advance(300_000)
+    const had = verified().length
+    world.requests.length = 0
+    await sweep(world)
+    shares.push(verified().length - had)
+    t.notOk(
+      world.requests.some((request) => /create|patch/.test(request)),
+      'nothing is written',
+    )
+  }
+  t.equal(new Set(verified().slice(before)).size, 60, 'all of them')
+  t.equal(verified().length - before, 60, 'once each')
+  t.ok(Math.max(...shares) < 20, `shares: ${shares.join(', ')}`)
 })
 
 t.test('two ingresses claim one host and path: the older has it, the younger is told', async (t) => {
@@ -1018,7 +1134,7 @@ t.test(
     t.same(states, ['held', 'empty'])
     t.ok(world.events().includes('Warning BackendsEmptied: service shop/web has no endpoints any more'))
 
-    await world.create(buildSlice('web', 'edge-a', ['10.64.0.12']))
+    await world.create(buildSlice({ endpoints: ['10.64.0.12'] }))
     await sweep(world)
     t.same(states, ['held', 'empty', 'serving'])
   },
@@ -1063,7 +1179,7 @@ t.test('what an object depends on brings it back', async (t) => {
       change: (world) =>
         world.edit(
           { kind: 'EndpointSlice', namespace: 'shop', name: 'imported-edge-a-web-x7k2p' },
-          { endpoints: buildSlice('web', 'edge-a', ['10.64.0.99']).endpoints },
+          { endpoints: buildSlice({ endpoints: ['10.64.0.99'] }).endpoints },
         ),
     },
     {
@@ -1116,16 +1232,29 @@ t.test('what an object depends on brings it back', async (t) => {
   }
 })
 
-t.test('a class that appears brings its ingresses', async (t) => {
-  const world = createWorld({ objects: [...buildServiceWorld('web')] })
-  await world.create(buildIngress())
-  await sweep(world)
-  t.same(world.cloud.balancers(), [])
-  await world.create(buildClass())
-  await tellOf(world, 'IngressClass', 'multicloud', { operation: 'CREATE' })
-  await world.clock.advance(1_000)
-  t.equal(world.cloud.balancers().length, 1)
-})
+t.test(
+  'a class that appears brings its ingresses and their exports, and takes them along when it changes hands',
+  async (t) => {
+    const world = createWorld({ objects: [...buildServiceWorld('web')] })
+    await world.create(buildIngress())
+    await sweep(world)
+    t.same(world.cloud.balancers(), [])
+    await world.create(buildClass())
+    await tellOf(world, 'IngressClass', 'multicloud', { operation: 'CREATE' })
+    await world.clock.advance(1_000)
+    t.equal(world.cloud.balancers().length, 1)
+    const exported = () => world.read({ kind: 'ServiceExport', namespace: 'shop', name: 'web' })
+    t.ok(exported())
+    await world.edit(
+      { kind: 'IngressClass', namespace: '', name: 'multicloud' },
+      { spec: { controller: 'example.com/b' } },
+    )
+    await tellOf(world, 'IngressClass', 'multicloud')
+    await world.clock.advance(1_000)
+    t.same(world.cloud.balancers(), [])
+    t.equal(exported(), undefined)
+  },
+)
 
 t.test('a burst of 1,000 slice events of one Service costs at most two reconciles, and none is missed', async (t) => {
   const world = createWorld({ objects: [buildClass(), ...buildServiceWorld('web', ['edge-a'])] })
@@ -1139,7 +1268,7 @@ t.test('a burst of 1,000 slice events of one Service costs at most two reconcile
   const before = reconciles()
   for (const source of ['cloudevent', 'admission'] as const) {
     for (let index = 0; index < 1_000; index += 1) {
-      const slice = { ...buildSlice('web', 'edge-a', [`10.65.${index >> 8}.${index & 255}`]) }
+      const slice = { ...buildSlice({ endpoints: [`10.65.${index >> 8}.${index & 255}`] }) }
       const object = { ...slice, metadata: { ...slice.metadata, name: `imported-edge-a-web-${source}-${index}` } }
       await tellOf(world, 'EndpointSlice', object.metadata.name, { source, operation: 'CREATE', object })
       await world.create(object)

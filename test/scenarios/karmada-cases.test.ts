@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { BackendFinding } from '../../src/domain/backends/backend-finding.ts'
-import type { Backends } from '../../src/domain/backends/backends.ts'
 import { holdEmptyPools } from '../../src/domain/backends/hold-empty-pools.ts'
-import { NOTHING_SERVED, portKey } from '../../src/domain/backends/pool-memory.ts'
+import { NOTHING_SERVED } from '../../src/domain/backends/pool-memory.ts'
 import {
   type BackendsInput,
   type ResolvedBackends,
@@ -21,6 +20,7 @@ import type { MultiClusterService } from '../../src/domain/multi-cluster-service
 import { serviceExportDesired } from '../../src/domain/propagation/service-export-desired.ts'
 import { referencedServices } from '../../src/domain/referenced-services.ts'
 import { clustersOfLocations, locateServices, serviceLocations } from '../../src/domain/service-locations.ts'
+import { describeBackends } from '../support/describe-backends.ts'
 import { type KarmadaCase, loadKarmadaCases, readExpectation, unlistedCases } from '../support/karmada-cases.ts'
 import type { KarmadaExpectation, ObjectExpectation, Stage } from './karmada-expectation.ts'
 import { KARMADA_EXPECTATIONS } from './karmada-expectations.ts'
@@ -118,7 +118,7 @@ function checkObject(
   const resolved = resolve(object, world, options)
   const held = holdEmptyPools(balancers[expected.key] === undefined ? NOTHING_SERVED : undefined, resolved, 0)
   const handed = stage.step === 'waited' ? holdEmptyPools(held.memory, resolved, stage.waitMs ?? 0) : held
-  if (expected.backends !== undefined) t.strictSame(asExpected(handed.backends), expected.backends, stage.step)
+  if (expected.backends !== undefined) t.strictSame(describeBackends(handed.backends), expected.backends, stage.step)
   checkStatus(t, expected, object, world)
   const findings = [...handed.findings, ...checkOthers(t, stage, object, world), ...ofObject(object, world)]
   checkFindings(t, expected, stage, findings)
@@ -140,20 +140,6 @@ function resolve(
   return object.kind === 'MultiClusterIngress'
     ? resolveIngressBackends(object as MultiClusterIngress, input)
     : resolveServiceBackends(object as MultiClusterService, input)
-}
-
-/** In the words of an expectation; a pool is described by what takes new traffic. */
-function asExpected({ services }: Backends): ObjectExpectation['backends'] {
-  const entries = services.flatMap((service) =>
-    service.ports.map(({ pools, ...port }) => {
-      const described = pools.map(({ cluster, state, endpoints }) => {
-        const taking = endpoints.filter(({ draining }) => !draining).map(({ address, port }) => `${address}:${port}`)
-        return [cluster, state === 'serving' ? taking : state] as const
-      })
-      return [portKey(service, port), Object.fromEntries(described)] as const
-    }),
-  )
-  return Object.fromEntries(entries) as ObjectExpectation['backends']
 }
 
 function checkStatus(

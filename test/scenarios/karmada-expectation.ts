@@ -2,6 +2,7 @@ import type { BackendFindingReason } from '../../src/domain/backends/backend-fin
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { LoadBalancerStatus } from '../../src/domain/load-balancer-status.ts'
 import type { EventReason } from '../../src/reconcilers/event-recorder.ts'
+import type { PoolDescription } from '../support/describe-backends.ts'
 
 /** What has to become of one case of ../shared/cases/karmada: its `.expect.md` as data. */
 export interface KarmadaExpectation {
@@ -60,13 +61,10 @@ export interface ObjectExpectation {
   status: StatusExpectation
   events: EventExpectation[]
   /** As handed over with ensure or update; by `shop/web:80/TCP`, then by cluster. */
-  backends?: Record<string, Record<string, PoolExpectation>>
+  backends?: Record<string, Record<string, PoolDescription>>
   /** Secret names with a usable certificate, in order. */
   certificates?: string[]
 }
-
-/** Addresses that take new traffic, with port; or the state of a pool without any. */
-export type PoolExpectation = string[] | 'empty' | 'blocked' | 'held'
 
 export interface StatusExpectation {
   /** `provider`: as it reports. `unchanged`: as it was. `empty`: cleared or never there. */

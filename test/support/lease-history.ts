@@ -89,7 +89,7 @@ export async function playLeaseHistory({ clocks, faults, steps }: LeaseHistory, 
   const upcoming = [...faults]
   const fault = () => upcoming.shift() ?? { kind: 'none' as const }
   const workers: Worker[] = clocks.map((clock, index) => ({
-    ...world.join(`machine-${index}`, { ...clock, fault }),
+    ...world.join(`machine-${index}`, { ...clock, fault, onAbandoned: () => abandoned(index) }),
     dead: false,
     errands: new Set(),
   }))
@@ -100,6 +100,12 @@ export async function playLeaseHistory({ clocks, faults, steps }: LeaseHistory, 
   let lastAsk = 0
   /** The moment at which the last whole pass began. */
   let seenUntil = 0
+
+  /** Told by one that waited; a dead one tells nothing. */
+  function abandoned(index: number): void {
+    const worker = workers[index]
+    if (worker !== undefined && !worker.dead) void run(worker, { takesMs: 0 })
+  }
 
   async function run(worker: Worker, errand: Errand): Promise<void> {
     worker.errands.add(errand)

@@ -1,5 +1,6 @@
 import { createServerTime } from '../../src/adapters/kubernetes/server-time.ts'
-import { createLeaseLock, type LeaseLockOptions } from '../../src/adapters/lease/lease-lock.ts'
+import { createLeaseLock } from '../../src/adapters/lease/lease-lock.ts'
+import type { LeaseLockOptions } from '../../src/adapters/lease/lease-lock-options.ts'
 import { sha256 } from '../../src/adapters/system/sha256.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
@@ -41,6 +42,7 @@ export interface JoinOptions {
   rate?: number
   /** What happens to its next request. */
   fault?: () => Fault
+  onAbandoned?: LeaseLockOptions['onAbandoned']
 }
 
 export interface Member {
@@ -74,7 +76,7 @@ export function createLeaseWorld(flaws: Flaws = {}): LeaseWorld {
     store,
     leases: () =>
       core.list({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' }).items as unknown as Lease[],
-    join(name, { skewMs = 0, rate = 1, fault = reliable } = {}) {
+    join(name, { skewMs = 0, rate = 1, fault = reliable, onAbandoned = () => {} } = {}) {
       const machine = createMachine(clock, { skewMs, rate })
       const serverTime = createServerTime(machine.clock)
       const requests: string[] = []
@@ -87,6 +89,7 @@ export function createLeaseWorld(flaws: Flaws = {}): LeaseWorld {
         digest: sha256,
         logger: silentLogger,
         instance: name,
+        onAbandoned,
       }
       return { machine, lock: createLeaseLock(options), options, requests }
     },
@@ -101,5 +104,5 @@ export function leaseLockOver(parts: {
   instance: string
   owner: string
 }): Lock {
-  return createLeaseLock({ ...LOCKS, digest: sha256, logger: silentLogger, ...parts })
+  return createLeaseLock({ ...LOCKS, digest: sha256, logger: silentLogger, onAbandoned: () => {}, ...parts })
 }

@@ -13,8 +13,11 @@ interface Timer {
   callback: () => void
 }
 
-/** A clock that stands still until it is told to move. */
-export function createManualClock(start = Date.parse('2026-03-01T08:00:00Z')): ManualClock {
+/** A clock that stands still until it is told to move; while `isBusy` it waits for what is under way. */
+export function createManualClock(
+  start = Date.parse('2026-03-01T08:00:00Z'),
+  isBusy: () => boolean = () => false,
+): ManualClock {
   let now = start
   let order = 0
   const timers = new Set<Timer>()
@@ -24,12 +27,12 @@ export function createManualClock(start = Date.parse('2026-03-01T08:00:00Z')): M
   }
 
   async function runTimersUntil(end: number): Promise<void> {
-    await settle()
+    await settle(isBusy)
     for (let timer = next(); timer !== undefined && timer.at <= end; timer = next()) {
       timers.delete(timer)
       now = Math.max(now, timer.at)
       timer.callback()
-      await settle()
+      await settle(isBusy)
     }
   }
 
@@ -51,7 +54,15 @@ export function createManualClock(start = Date.parse('2026-03-01T08:00:00Z')): M
   }
 }
 
+const QUIET_TURNS = 20
+// Should what is under way wait for the clock itself.
+const MOST_TURNS = 2_000
+
 /** Lets every promise that can go on go on: one turn of the event loop, some of which start others. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+async function settle(isBusy: () => boolean): Promise<void> {
+  let quiet = 0
+  for (let turn = 0; turn < MOST_TURNS && quiet < QUIET_TURNS; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = isBusy() ? 0 : quiet + 1
+  }
 }

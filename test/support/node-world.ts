@@ -72,7 +72,9 @@ export interface Review {
   dryRun?: boolean
 }
 
+// No balancer's turn to be verified comes by chance: uids differ from run to run.
 const SETTINGS = `
+sweep: { intervalMs: 1, periodMs: 86400000 }
 provider: { name: fake }
 controlPlane: kubernetes
 identity: ${NODE_WORLD_IDENTITY}

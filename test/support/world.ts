@@ -1,22 +1,37 @@
+import type { Sink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
 import type { Kind, ObjectOfKind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { LoadBalancerStatus } from '../../src/domain/load-balancer-status.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
+import type { CallWebhook } from '../../src/local/admission/call-webhook.ts'
+import { createWebhookAdmission } from '../../src/local/admission/webhook-admission.ts'
+import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import type { RequestTarget } from '../../src/local/core/core-environment.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import type { Logger } from '../../src/ports/logger.ts'
-import type { MultiClusterProvider } from '../../src/provider/multicluster.ts'
+import type { BalancerIdentity, MultiClusterProvider } from '../../src/provider/multicluster.ts'
 import type { FakeCall, FakeCloud, FakeFailure } from '../../src/providers/fake/fake-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
+import { inProcessCaller } from './api-callers.ts'
+import {
+  aroundProvider,
+  type GivenBalancer,
+  givenBalancers,
+  type ProviderCall,
+  sameIdentity,
+} from './around-provider.ts'
 import { buildClass, buildServiceWorld, CLASS_NAME, FINALIZER } from './build-objects.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 
+/** As the configuration names the control plane. */
+export const CLUSTER_ID = 'default'
 /** Under this name the function writes. */
 export const IDENTITY = 'system:serviceaccount:karmada-system:webhook-cloud-provider'
 
@@ -33,6 +48,18 @@ export interface WorldOptions {
   ingressClass?: string
   /** YAML beside the usual settings. */
   config?: string
+  /** Where work events go, with a `queue` of kind `cloudevents`. */
+  sink?: Sink
+  /** Class names that the configuration calls ours; `multicloud`, which is the default, unless given. */
+  classNames?: readonly string[]
+  defaultClassIsOurs?: boolean
+  /** In the cloud before the story begins. */
+  balancers?: GivenBalancer[]
+  /** Registered with the API server, which asks them as the real one does. */
+  webhooks?: readonly ApiObject[]
+  karmadaIsDown?: () => boolean
+  /** A second function, with a cloud of its own, on the control plane of the first. */
+  beside?: World
 }
 
 /** A whole control plane, a function and a cloud in memory, on a clock that stands still. */
@@ -45,6 +72,17 @@ export interface World {
   requests: string[]
   logs: { level: string; message: string; fields: object }[]
   config: Config
+  /** Every call to the provider with all that was handed over. */
+  handed: ProviderCall[]
+  provider: MultiClusterProvider
+  /** As the function sees the API server. */
+  store: ClusterStore
+  /** Balancers that are in the cloud, the given ones among them. */
+  balancers(): BalancerIdentity[]
+  /** What the provider says of one of them. */
+  reported(identity: BalancerIdentity): LoadBalancerStatus | undefined
+  /** A request to one of the function's doors. */
+  http(method: string, path: string, body?: object): Promise<{ status: number; body: string }>
   create<T extends KubernetesObject>(object: T): Promise<T>
   /** A merge patch by a user. */
   edit(key: ObjectKey, body: object, subresource?: 'status'): Promise<KubernetesObject>
@@ -59,16 +97,34 @@ export interface World {
 const SETTINGS = `
 provider: { name: fake }
 identity: ${IDENTITY}
-ingressClass: { names: [${CLASS_NAME}], default: true, INGRESS_CLASS }
+ingressClass: { names: NAMES, default: DEFAULT, INGRESS_CLASS }
 kubernetes: { kubeconfig: /unused }
 `
 
 export function createWorld(options: WorldOptions = {}): World {
-  const clock = createManualClock()
-  const core = createCore(
-    clock,
-    options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')],
-  )
+  let inFlight = 0
+  const { beside } = options
+  const clock = beside?.clock ?? createManualClock(undefined, () => inFlight > 0)
+  const callWebhook = inProcessCaller({
+    app: () => runtime.app,
+    karmadaIsDown: options.karmadaIsDown ?? (() => false),
+  })
+  const counted = <R>(request: Promise<R>): Promise<R> => {
+    inFlight += 1
+    return request.finally(() => {
+      inFlight -= 1
+    })
+  }
+  const core =
+    beside?.core ??
+    createCore(
+      clock,
+      [
+        ...(options.objects ?? [buildClass(), ...buildServiceWorld('web'), ...buildServiceWorld('game')]),
+        ...(options.webhooks ?? []),
+      ],
+      options.webhooks && ((url, ca, review, timeoutMs) => counted(callWebhook(url, ca, review, timeoutMs))),
+    )
   const fake = createFakeProvider({
     delayMs: options.delayMs ?? 0,
     failure: options.failure ?? (() => undefined),
@@ -76,16 +132,18 @@ export function createWorld(options: WorldOptions = {}): World {
   })
   const requests: string[] = []
   const logs: World['logs'] = []
-  const { config, faults } = parseConfig(
-    SETTINGS.replace('INGRESS_CLASS', options.ingressClass ?? '') + (options.config ?? ''),
-    {},
-  )
+  const handed: ProviderCall[] = []
+  const given = [...(options.balancers ?? [])]
+  const { config, faults } = parseConfig(settingsOf(options), {})
   if (config === undefined) throw new Error(JSON.stringify(faults))
-  const store = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
+  const recorded = recordRequests(createLocalClusterStore(core, IDENTITY), requests)
+  const store = options.wrapStore?.(recorded) ?? recorded
+  const provider = providerOf(fake, given, handed, options)
   const runtime = composeRuntime({
     config,
-    provider: options.provider?.(fake) ?? fake,
-    store: options.wrapStore?.(store) ?? store,
+    provider,
+    store,
+    ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: undefined,
     openapi: '{}',
     clock,
@@ -101,6 +159,22 @@ export function createWorld(options: WorldOptions = {}): World {
     requests,
     logs,
     config,
+    handed,
+    provider,
+    store,
+    balancers: () => identitiesOf(fake, given),
+    reported(identity) {
+      const mine = given.find((balancer) => sameIdentity(balancer.identity, identity))
+      const made = fake.cloud.balancers().find((balancer) => sameIdentity(balancer.identity, identity))
+      return mine?.status ?? (made && { ingress: [{ ip: made.address }] })
+    },
+    async http(method, path, body) {
+      const type = path === '/events' ? 'application/cloudevents+json' : 'application/json'
+      const headers = body === undefined ? {} : { 'content-type': type }
+      const request = { method: method as 'POST', url: path, headers, ...(body && { payload: JSON.stringify(body) }) }
+      const response = await counted(runtime.app.inject(request))
+      return { status: response.statusCode, body: response.body }
+    },
     async create<T extends KubernetesObject>(object: T) {
       const target = targetOf({ kind: object.kind as Kind, namespace: object.metadata.namespace ?? '', name: '' })
       return (await core.create(target, object, user)).object as unknown as T
@@ -125,17 +199,57 @@ export function createWorld(options: WorldOptions = {}): World {
   }
 }
 
-function createCore(clock: ManualClock, objects: KubernetesObject[]): ControlPlaneCore {
+function settingsOf({ classNames = [CLASS_NAME], defaultClassIsOurs = true, ingressClass, config }: WorldOptions) {
+  const classes = { NAMES: JSON.stringify(classNames), DEFAULT: defaultClassIsOurs, INGRESS_CLASS: ingressClass ?? '' }
+  const settings = SETTINGS.replace(
+    /NAMES|DEFAULT|INGRESS_CLASS/g,
+    (name) => `${classes[name as keyof typeof classes]}`,
+  )
+  return settings + (config ?? '')
+}
+
+function providerOf(
+  fake: MultiClusterProvider & { cloud: FakeCloud },
+  given: GivenBalancer[],
+  handed: ProviderCall[],
+  options: WorldOptions,
+): MultiClusterProvider {
+  const listed = async () => identitiesOf(fake, given)
+  const { loadBalancer, mcsLoadBalancer } = fake
+  const knowing: MultiClusterProvider = {
+    ...fake,
+    ...(loadBalancer && { loadBalancer: { ...loadBalancer, listLoadBalancers: listed } }),
+    ...(mcsLoadBalancer && { mcsLoadBalancer: { ...mcsLoadBalancer, listMCSLoadBalancers: listed } }),
+  }
+  const cloud = given.length === 0 ? fake : aroundProvider(knowing, givenBalancers(given))
+  return aroundProvider(options.provider?.(cloud) ?? cloud, (call, next) => {
+    handed.push(call)
+    return next()
+  })
+}
+
+function identitiesOf({ cloud }: { cloud: FakeCloud }, given: readonly GivenBalancer[]): BalancerIdentity[] {
+  const all = [...given, ...cloud.balancers()].map(({ identity }) => identity)
+  return [...new Map(all.map((identity) => [JSON.stringify(Object.entries(identity).sort()), identity])).values()]
+}
+
+function createCore(
+  clock: ManualClock,
+  objects: KubernetesObject[],
+  callWebhook: CallWebhook | undefined,
+): ControlPlaneCore {
   let uids = 0
+  const uid = () => {
+    uids += 1
+    return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
+  }
   const core = createControlPlaneCore({
     clock,
-    uid() {
-      uids += 1
-      return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
-    },
+    uid,
     nameSuffix: () => 'x7k2p',
     definitions: karmadaCrds,
     namespaces: ['shop'],
+    ...(callWebhook && { admission: (own) => createWebhookAdmission({ core: own, clock, uid, callWebhook }) }),
   })
   core.preload(objects as never)
   return core

@@ -24,7 +24,7 @@ export interface EventAnswer {
  * | intent | does | answers |
  * |---|---|---|
  * | change | queues its keys | 202, or 204 when it concerns no key; 503 when the queue is full |
- * | work | reconciles the key | as `outcomeToResponse` |
+ * | work | reconciles the key, once it is due | as `outcomeToResponse` |
  * | sweep | sweeps | 204, or 503 when time ran out |
  * | unknown | nothing | 204 |
  *
@@ -46,7 +46,7 @@ async function perform(intent: Intent, doors: Doors, options: DoorOptions): Prom
       return { status: keys > 0 ? 202 : 204, headers: {} }
     }
     case 'work':
-      return outcomeToResponse(await workOn(intent.item, doors, options))
+      return outcomeToResponse(await workOn(intent, doors, options))
     case 'sweep': {
       const report = await withDeadline(clock, options.sweepDeadlineMs, (signal) => doors.sweep(intent.request, signal))
       if (report.continue === undefined) return { status: 204, headers: {} }
@@ -57,7 +57,13 @@ async function perform(intent: Intent, doors: Doors, options: DoorOptions): Prom
   }
 }
 
-function workOn(item: WorkItem, doors: Doors, { clock, workDeadlineMs }: DoorOptions): Promise<Outcome> {
+async function workOn(
+  { item, dueAt }: { item: WorkItem; dueAt: number },
+  doors: Doors,
+  { clock, workDeadlineMs }: DoorOptions,
+): Promise<Outcome> {
+  const waitMs = dueAt - clock.now()
+  if (waitMs > 0) return { kind: 'later', afterMs: waitMs, reason: 'not due yet' }
   return withDeadline(clock, workDeadlineMs, (signal) => doors.work(item, signal))
 }
 

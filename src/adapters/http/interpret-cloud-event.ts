@@ -11,7 +11,7 @@ import { unsupported } from './request-guards.ts'
 import { requireAddress } from './require-address.ts'
 import { decodeSweep } from './sweep-route.ts'
 
-/** Our own work events, sent to a broker and back: `{"key": "MultiClusterIngress/shop/web", "hints": [...]}`. */
+/** Our own work events, sent to a broker and back: `{"key": "MultiClusterIngress/shop/web", "hints": [...], "dueAt": …}`. */
 const WORK_EVENT_TYPE = 'dev.webhook-cloud-provider.work.v1'
 const SWEEP_EVENT_TYPE = 'dev.knative.sources.ping'
 const CHANGE_EVENT_TYPE = /^dev\.knative\.apiserver\.(resource|ref)\.(add|update|delete)$/
@@ -21,19 +21,28 @@ const OPERATIONS: Readonly<Record<string, Operation>> = { add: 'CREATE', update:
 /** What an event asks of us. */
 export type Intent =
   | { purpose: 'change'; event: ClusterEvent }
-  | { purpose: 'work'; item: WorkItem }
+  /** `dueAt`: in milliseconds since the epoch; sooner it is sent back. */
+  | { purpose: 'work'; item: WorkItem; dueAt: number }
   | { purpose: 'sweep'; request: SweepRequest }
   /** Not for us, or of a kind we do not know: acknowledged, since sending it again would change nothing. */
   | { purpose: 'unknown'; reason: string }
 
 /** Throws `BadRequest` when the type is one of ours and the rest does not fit it. */
 export function interpretCloudEvent(event: CloudEvent, receivedAt: number): Intent {
-  if (event.type === WORK_EVENT_TYPE) return { purpose: 'work', item: decodeWorkItem(requireData(event), receivedAt) }
+  if (event.type === WORK_EVENT_TYPE) return workIntent(requireData(event), receivedAt)
   if (event.type === SWEEP_EVENT_TYPE) return { purpose: 'sweep', request: sweepRequest(event) }
   const [, mode, verb = ''] = CHANGE_EVENT_TYPE.exec(event.type) ?? []
   const operation = OPERATIONS[verb]
   if (mode === undefined || operation === undefined) return { purpose: 'unknown', reason: 'type' }
   return changeIntent(event, mode === 'resource', operation, receivedAt)
+}
+
+const LONGEST_DELAY_MS = 300_000
+
+/** A delay is kept only so long: a forged one must not keep a broker busy for ever. */
+function workIntent(data: FieldReader, receivedAt: number): Intent {
+  const item = decodeWorkItem(data, receivedAt)
+  return { purpose: 'work', item, dueAt: Math.min(data.count('dueAt') ?? 0, receivedAt + LONGEST_DELAY_MS) }
 }
 
 /** A PingSource may carry any data; only a JSON object can name a scope. */

@@ -1,9 +1,9 @@
 import { isCatalogueError } from '../../domain/catalogue-error.ts'
 import type { Lease } from '../../domain/lease.ts'
-import { hasNotes, holderOf, isMarked, keyOfLease, leaseSelector } from '../../domain/lease-record.ts'
+import { hasNotes, holderOf, isMarked, keyOfLease, leaseSelector, takenAt } from '../../domain/lease-record.ts'
 import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import type { CallOptions } from '../../ports/cluster-store.ts'
-import type { LeaseLockOptions } from './lease-lock.ts'
+import type { LeaseLockOptions } from './lease-lock-options.ts'
 import { leaseName } from './lease-name.ts'
 
 type CleanUpOptions = Pick<LeaseLockOptions, 'store' | 'serverClock' | 'digest' | 'namespace' | 'owner' | 'marginMs'>
@@ -15,8 +15,8 @@ export interface LeaseCleanUp {
 }
 
 /**
- * Removes what is left of holders that died, and notes about objects that are gone. A Lease that is held is left alone;
- * so are notes about objects that exist.
+ * Removes what is left of holders that died, and old notes about objects that are gone. A Lease that is held is left
+ * alone; so are notes about objects that exist.
  */
 export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions): Promise<LeaseCleanUp> {
   const result: LeaseCleanUp = { removed: 0, abandoned: [] }
@@ -25,10 +25,18 @@ export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions):
     const key = keyOfLease(lease)
     if (key === undefined || lease.metadata.name !== leaseName(options.owner, key, options.digest)) continue
     if (lease.spec?.holderIdentity || isMarked(lease)) result.abandoned.push(key)
-    if (hasNotes(lease) && (await options.store.get(key, call)) !== undefined) continue
+    if (hasNotes(lease) && (isFresh(lease, options) || (await options.store.get(key, call)) !== undefined)) continue
     if (await remove(lease, options, call)) result.removed += 1
   }
   return result
+}
+
+// A balancer whose object is gone is noted when it is seen first, and removed by a later sweep that finds the note.
+const NOTES_KEPT_MS = 3_600_000
+
+/** Whether somebody held it a while ago: then what is noted about an object that is gone may still be needed. */
+function isFresh(lease: Lease, { serverClock }: CleanUpOptions): boolean {
+  return serverClock.serverNow() - takenAt(lease) < NOTES_KEPT_MS
 }
 
 async function* ownLeases({ store, namespace, owner }: CleanUpOptions, call: CallOptions): AsyncGenerator<Lease> {

@@ -86,10 +86,14 @@ export function createHeldLease(options: HeldLeaseOptions): HeldLease {
     cancelLoss = clock.after(validUntil - clock.now(), () => lose('it could not be renewed in time'))
   }
 
-  /** Nothing is sent when time is up, and no answer is waited for longer. */
-  async function whileValid<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  function check(): void {
     if (clock.now() >= validUntil) lose('it could not be renewed in time')
     lost.signal.throwIfAborted()
+  }
+
+  /** Nothing is sent when time is up, and no answer is waited for longer. */
+  async function whileValid<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    check()
     const limit = deadline(clock, validUntil - clock.now(), lost.signal)
     try {
       return await call(limit.signal)
@@ -192,6 +196,8 @@ export function createHeldLease(options: HeldLeaseOptions): HeldLease {
     // The API server orders the versions of its objects; each holding begins with a write.
     fence: options.lease.metadata.resourceVersion ?? '',
     lost: lost.signal,
+    check,
+    now: () => serverClock.serverNow(),
     note: (name) => noteOf(lease, name),
     setNote: (name, text) => inTurn(() => write((known) => notePatch(known, name, text, serverClock.serverNow()))),
     release() {

@@ -1,33 +1,13 @@
 import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
 import type { Lease } from '../../domain/lease.ts'
-import { holderOf, isMarked, leaseLabels, markPatch, newLease, takePatch } from '../../domain/lease-record.ts'
+import { holderOf, isMarked, leaseLabels, markPatch, newLease, noteOf, takePatch } from '../../domain/lease-record.ts'
 import { formatKey, type ObjectKey } from '../../domain/object-key.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { CallOptions, ClusterStore } from '../../ports/cluster-store.ts'
-import type { Digest } from '../../ports/digest.ts'
+import type { CallOptions } from '../../ports/cluster-store.ts'
 import type { HeldLock, Lock } from '../../ports/lock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { ServerClock } from '../../ports/server-clock.ts'
 import { createHeldLease, type HeldLease } from './held-lease.ts'
+import type { LeaseLockOptions } from './lease-lock-options.ts'
 import { leaseName } from './lease-name.ts'
-
-export interface LeaseLockOptions {
-  store: ClusterStore
-  serverClock: ServerClock
-  clock: Clock
-  digest: Digest
-  logger: Logger
-  /** Where the Leases are. */
-  namespace: string
-  /** Names this installation: those who share objects share it, others do not. */
-  owner: string
-  /** Names this process, unlike every other that ever was. */
-  instance: string
-  /** In whole seconds; without renewal it is over after this time. */
-  durationMs: number
-  /** What others wait on top, for what clocks and answers may be late. */
-  marginMs: number
-}
+import { createHolderWatch } from './watch-holder.ts'
 
 // Each lost round means that somebody else got through.
 const ROUNDS = 10
@@ -41,6 +21,8 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
   const { store, serverClock, clock, digest, logger, namespace, owner, instance, durationMs, marginMs } = options
   const held = new Map<string, HeldLease>()
   const entering = new Map<string, Promise<unknown>>()
+  const { onAbandoned } = options
+  const watchHolder = onAbandoned && createHolderWatch({ ...options, onAbandoned })
 
   async function acquire(key: ObjectKey, call: CallOptions): Promise<HeldLock | undefined> {
     const id = formatKey(key)
@@ -59,7 +41,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
   }
 
   async function enter(key: ObjectKey, call: CallOptions): Promise<HeldLock | undefined> {
-    const leaseKey = { kind: 'Lease', namespace, name: leaseName(owner, key, digest) } as const
+    const leaseKey = leaseKeyOf(key)
     for (let round = 0; round < ROUNDS; round += 1) {
       const found = await store.get(leaseKey, call)
       const takenAt = clock.now()
@@ -67,6 +49,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
         if (found !== undefined && isHeldByAnother(found)) {
           // A mark that is there was not seen by the holder's release, or it would be gone.
           if (!isMarked(found)) await store.patch(leaseKey, { type: 'json', operations: markPatch(found) }, call)
+          watchHolder?.(key, found)
           return undefined
         }
         const lease = await take(key, leaseKey, found, call)
@@ -78,6 +61,15 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
       }
     }
     throw new CatalogueError('Conflict', 'too many want the lock at a time', { object: key })
+  }
+
+  function leaseKeyOf(key: ObjectKey): ObjectKey & { kind: 'Lease' } {
+    return { kind: 'Lease', namespace, name: leaseName(owner, key, digest) }
+  }
+
+  async function peek(key: ObjectKey, name: string, call: CallOptions): Promise<string | undefined> {
+    const lease = await store.get(leaseKeyOf(key), call)
+    return lease && noteOf(lease, name)
   }
 
   /** What this process holds it knows; a Lease in its name beside that comes from a request whose answer was lost. */
@@ -118,7 +110,7 @@ export function createLeaseLock(options: LeaseLockOptions): Lock {
     return holding
   }
 
-  return { acquire }
+  return { acquire, peek }
 }
 
 /** Somebody was faster; without a namespace there is nothing to be faster at. */

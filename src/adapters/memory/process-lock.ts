@@ -11,6 +11,7 @@ export function createProcessLock(clock: Clock): Lock {
   const notes = new Map<string, Map<string, string>>()
   let fence = 0
   return {
+    peek: async (key, title) => notes.get(formatKey(key))?.get(title),
     async acquire(key) {
       const name = formatKey(key)
       const holder = holders.get(name)
@@ -24,6 +25,8 @@ export function createProcessLock(clock: Clock): Lock {
       return {
         fence: String(fence),
         lost: NEVER,
+        check() {},
+        now: clock.now,
         note: (title) => notes.get(name)?.get(title),
         async setNote(title, text) {
           const ofKey = notes.get(name) ?? new Map<string, string>()

@@ -17,7 +17,7 @@ export interface ExportCandidate {
  * | an object that refers to it | claim |
  * |---|---|
  * | ours, or held by us while nobody can say whose it is | ours: export it |
- * | held by another provider's finalizer | another's: change nothing |
+ * | held by another provider's finalizer, in deletion too | another's: change nothing, it may be theirs |
  * | being deleted, of another class, unclaimed | none: remove what is ours |
  */
 export type ExportClaim = 'ours' | 'another' | 'none'
@@ -28,7 +28,7 @@ export function exportClaim(
   finalizer: string,
 ): ExportClaim {
   const claims = candidates
-    .filter(({ object }) => refersTo(object, service) && !isBeingDeleted(object))
+    .filter(({ object }) => refersTo(object, service))
     .map((candidate) => claimOf(candidate, finalizer))
   return claims.find((claim) => claim === 'ours') ?? claims.find((claim) => claim === 'another') ?? 'none'
 }
@@ -36,8 +36,9 @@ export function exportClaim(
 function claimOf({ object, ownership }: ExportCandidate, finalizer: string): ExportClaim {
   const held = hasFinalizer(object, finalizer)
   const other = otherProvidersFinalizer(object, finalizer) !== undefined
-  if (ownership.kind === 'ours' && (held || !other)) return 'ours'
-  if (ownership.kind === 'unresolved' && held) return 'ours'
+  const needs = !isBeingDeleted(object) && wantsEndpoints(object)
+  if (needs && ownership.kind === 'ours' && (held || !other)) return 'ours'
+  if (needs && ownership.kind === 'unresolved' && held) return 'ours'
   return other ? 'another' : 'none'
 }
 
@@ -47,5 +48,9 @@ function refersTo(
 ): boolean {
   if (object.metadata.namespace !== namespace) return false
   if (object.kind !== 'MultiClusterService') return referencedServices(object as MultiClusterIngress).includes(name)
-  return object.metadata.name === name && wantsLoadBalancer(object as MultiClusterService)
+  return object.metadata.name === name
+}
+
+function wantsEndpoints(object: MultiClusterIngress | MultiClusterService): boolean {
+  return object.kind !== 'MultiClusterService' || wantsLoadBalancer(object as MultiClusterService)
 }

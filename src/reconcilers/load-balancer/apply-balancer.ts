@@ -1,5 +1,5 @@
 import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
-import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { CatalogueError, isCatalogueError } from '../../domain/catalogue-error.ts'
 import { claimPatch, exchangePatch, goManagersFinalizer, hasFinalizer, releasePatch } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
@@ -12,21 +12,39 @@ import type { BalancedKind } from './balanced-resource.ts'
 import { askProvider, type BalancerPass, type HeldPass } from './balancer-pass.ts'
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision, Claim } from './decide-balancer.ts'
+import { noteHeldPools } from './pool-notes.ts'
 import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
-import { rememberingCreate, unknownCreateMs } from './unknown-create.ts'
+import { forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
 type CleanUp = Extract<BalancerDecision, { do: 'cleanUp' }>
 
 /** The writes of one pass, in a fixed order; the lock is held. */
-export function applyBalancer<K extends BalancedKind>(
+export async function applyBalancer<K extends BalancedKind>(
   decision: Serve | CleanUp,
   snapshot: Snapshot<K>,
   pass: HeldPass<K>,
 ): Promise<Outcome> {
-  return decision.do === 'serve' ? serve(decision, snapshot, pass) : cleanUp(decision, snapshot, pass)
+  try {
+    return decision.do === 'serve' ? await serve(decision, snapshot, pass) : await cleanUp(decision, snapshot, pass)
+  } catch (error) {
+    await tellRefusal(decision, snapshot.object, error, pass)
+    throw error
+  }
+}
+
+/** Nobody tries again what the API server refuses for good, so its owner has to hear of it. */
+async function tellRefusal<K extends BalancedKind>(
+  decision: Serve | CleanUp,
+  object: BalancedObject,
+  error: unknown,
+  pass: HeldPass<K>,
+): Promise<void> {
+  if (!isCatalogueError(error, 'ApiDenied') && !isCatalogueError(error, 'ApiInvalid')) return
+  const reason = decision.do === 'serve' ? 'SyncLoadBalancerFailed' : 'DeleteLoadBalancerFailed'
+  await tellAll(object, [{ type: 'Warning', reason, message: error.message }], pass)
 }
 
 /** Nothing is touched; the owner is told once. */
@@ -40,6 +58,17 @@ export async function reportHold<K extends BalancedKind>(
   return { kind: 'ignored', reason: message }
 }
 
+/** The provider is not asked; the owner is told once, and the next change of the object is looked at again. */
+export async function reportFaults<K extends BalancedKind>(
+  pass: BalancerPass<K>,
+  object: BalancedObject,
+  reason: string,
+): Promise<Outcome> {
+  const message = `not served as it is: ${reason}`
+  await pass.recorder.record(object, { type: 'Warning', reason: 'InvalidObject', message }, pass.signal)
+  return { kind: 'ignored', reason: message }
+}
+
 /** claim → ensure | update → publish, which reads again → tell. */
 async function serve<K extends BalancedKind>(
   decision: Serve,
@@ -50,8 +79,10 @@ async function serve<K extends BalancedKind>(
     decision.claim === 'none'
       ? await readUnchanged(snapshot.object, pass)
       : await claimFinalizer(decision.claim, snapshot.object, pass)
+  await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
+  if (decision.call !== 'ensure') await forgetCreate(pass)
   const { status } = snapshot.inputs
   const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
   const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
@@ -129,16 +160,18 @@ async function cleanUp<K extends BalancedKind>(
 ): Promise<Outcome> {
   const { object } = snapshot
   const uid = object.metadata.uid ?? ''
+  // Asked first: what the provider does not find afterwards cannot come any more.
+  const mayComeMs = unknownCreateMs(uid, pass)
   try {
     await askProvider(pass, { uid }, (calls, context) => calls.ensureDeleted(object, context))
   } catch (error) {
     await tellFailure(object, 'DeleteLoadBalancerFailed', error, pass)
     throw error
   }
-  const mayComeMs = await unknownCreateMs(uid, pass)
   if (mayComeMs > 0) {
     return { kind: 'later', afterMs: mayComeMs, reason: 'a create whose outcome is unknown may still bring a balancer' }
   }
+  await forgetCreate(pass)
   const cleared = isBeingDeleted(object) ? object : await clearStatus(snapshot, pass)
   const operations = releasePatch(cleared, finalizer)
   await pass.store.patch(pass.key, { type: 'json', operations }, { signal: pass.signal })

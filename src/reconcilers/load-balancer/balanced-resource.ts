@@ -1,6 +1,7 @@
 import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
 import type { ResolvedBackends } from '../../domain/backends/resolve-backends.ts'
 import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
@@ -16,6 +17,8 @@ export interface BalancedResource<K extends BalancedKind> {
   calls: BalancerCalls<ObjectOfKind[K]> | undefined
   /** Reads what is needed to say whose the object is. Throws when the API could not be asked. */
   ownershipOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Ownership>
+  /** What Karmada's rules find wrong with an object that is stored all the same. */
+  faultsOf(object: ObjectOfKind[K]): Finding[]
   /** Reads and resolves what the balancer sends traffic to. Throws when the API could not be asked. */
   resolve(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ResolvedObject>
   /** What is published on objects that are not ours, where that is wanted. */

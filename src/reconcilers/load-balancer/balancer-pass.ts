@@ -48,6 +48,8 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+  /** Undefined while only reading. */
+  held?: HeldLock
 }
 
 /** A run that holds the lock of its object, and may write. */
@@ -61,12 +63,14 @@ export interface Subject {
   inputs?: Pick<BalancerInputs, 'backends' | 'certificates' | 'fingerprint'>
 }
 
-export function askProvider<K extends BalancedKind, R>(
+/** Nothing is asked for a lock that is lost, whatever the provider makes of the signal. */
+export async function askProvider<K extends BalancedKind, R>(
   pass: BalancerPass<K>,
   { uid, inputs = NOTHING }: Subject,
   call: (calls: BalancerCalls<ObjectOfKind[K]>, context: ProviderContext) => Promise<R>,
 ): Promise<R> {
   const { key, resource, fence, clusterId, logger, clock, providerDeadlineMs } = pass
+  pass.held?.check()
   const { backends, certificates, fingerprint } = inputs
   const identity = { clusterId, kind: key.kind, namespace: key.namespace, name: key.name, uid }
   const { signal, cancel } = deadline(clock, providerDeadlineMs, pass.signal)

@@ -3,7 +3,8 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
-import { applyBalancer, reportHold } from './apply-balancer.ts'
+import { withTurn } from '../with-turn.ts'
+import { applyBalancer, reportFaults, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import { askProvider, type BalancerDependencies, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
@@ -26,9 +27,10 @@ export function createBalancerReconciler<K extends BalancedKind>(
     fence: '',
   })
   return {
-    async reconcile(key: ObjectKey, { reader, signal, formerUids = [] }: ReconcilePass): Promise<Outcome> {
+    async reconcile(key: ObjectKey, { reader, signal, ...told }: ReconcilePass): Promise<Outcome> {
+      const { formerUids = [], isVerificationDue = never } = told
       const pass = passFor(key, signal)
-      const snapshot = await gatherBalancer(pass, reader)
+      const snapshot = await gatherBalancer(pass, reader, isVerificationDue)
       const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
       if (snapshot === undefined) return { kind: 'gone' }
@@ -50,12 +52,14 @@ function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
   return {
     ...pass,
     list: list && ((signal) => list({ signal, logger, clusterId })),
-    remove: (uid, { key, signal, fence }) =>
-      askProvider({ ...pass, key: { ...key, kind: resource.kind }, signal, fence }, { uid }, (calls, context) =>
+    remove: (uid, turn) =>
+      askProvider({ ...pass, ...turn, key: { ...turn.key, kind: resource.kind } }, { uid }, (calls, context) =>
         calls.ensureDeleted(undefined, context),
       ),
   }
 }
+
+const never = () => false
 
 async function carryOut<K extends BalancedKind>(
   decision: BalancerDecision,
@@ -69,14 +73,11 @@ async function carryOut<K extends BalancedKind>(
       return { kind: 'settled' }
     case 'hold':
       return reportHold(pass, snapshot.object, decision.reason)
+    case 'refuse':
+      return reportFaults(pass, snapshot.object, decision.reason)
     default:
       return withLock(pass.lock, pass.key, pass.signal, (held) =>
-        applyBalancer(decision, snapshot, {
-          ...pass,
-          signal: AbortSignal.any([pass.signal, held.lost]),
-          fence: held.fence,
-          held,
-        }),
+        applyBalancer(decision, snapshot, withTurn(pass, held)),
       )
   }
 }
@@ -89,8 +90,8 @@ async function publishForOthers<K extends BalancedKind>(
 ): Promise<Outcome> {
   const ignored: Outcome = { kind: 'ignored', reason }
   if (statusPatch(object.status, inputs.status) === undefined) return ignored
-  return withLock(pass.lock, pass.key, pass.signal, async ({ lost }) => {
-    await publishStatus(object, inputs.status, { ...pass, signal: AbortSignal.any([pass.signal, lost]) })
+  return withLock(pass.lock, pass.key, pass.signal, async (held) => {
+    await publishStatus(object, inputs.status, withTurn(pass, held))
     return ignored
   })
 }

@@ -2,6 +2,7 @@ import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
 import type { Backends } from '../../domain/backends/backends.ts'
 import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
 import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
+import type { Finding } from '../../domain/finding.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import type { Ownership } from '../../domain/ownership.ts'
@@ -18,10 +19,14 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
   /** Whether objects of the Go manager are taken over. */
   takeOver: boolean
   ownership: Ownership
+  /** What is wrong with an object that would be ours to serve; one with faults is shown to no provider. */
+  faults: readonly Finding[]
   /** Whether the provider serves this kind at all. */
   capable: boolean
   /** The provider's answer; undefined also when it was not asked because the object is not to be served. */
   record: BalancerRecord | undefined
+  /** The provider is to look at its balancer even if nothing that we know has changed. */
+  verify: boolean
   inputs: BalancerInputs
 }
 

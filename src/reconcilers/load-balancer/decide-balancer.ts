@@ -1,5 +1,6 @@
 import { goManagersFinalizer, hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
+import { describeFaults } from '../../domain/validation/stored-object-faults.ts'
 import type { BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
 import { isConditionPublished, SERVED } from './publish-condition.ts'
@@ -8,6 +9,8 @@ export type BalancerDecision =
   | { do: 'nothing'; reason: string }
   /** Ours by finalizer, but nobody can say whose it is now: what serves keeps serving. */
   | { do: 'hold'; reason: string }
+  /** Ours, but not as it is: its owner has to change it. What serves keeps serving. */
+  | { do: 'refuse'; reason: string }
   | { do: 'settled' }
   /** `none`: the balancer is as it should be, only the claim or the published status is not. */
   | { do: 'serve'; claim: Claim; call: 'ensure' | 'update' | 'none' }
@@ -24,6 +27,7 @@ export type Claim = 'none' | 'add' | 'takeOver'
  * |---|---|---|
  * | deleting (asked before the ownership) | present | clean up |
  * | deleting | absent | nothing |
+ * | ours, and invalid | any | refuse |
  * | ours | any | serve |
  * | another's | present | clean up |
  * | unresolved | present | hold |
@@ -32,7 +36,7 @@ export type Claim = 'none' | 'add' | 'takeOver'
  * A provider that does not serve this kind can neither serve nor prove anything absent: present holds, absent is nothing.
  */
 export function decideBalancer(snapshot: BalancerSnapshot): BalancerDecision {
-  const { object, ownership, capable } = snapshot
+  const { object, ownership, faults, capable } = snapshot
   const holder = holdingFinalizer(snapshot)
   const leave = (reason: string): BalancerDecision =>
     holder === undefined ? { do: 'nothing', reason } : { do: 'cleanUp', finalizer: holder }
@@ -41,6 +45,7 @@ export function decideBalancer(snapshot: BalancerSnapshot): BalancerDecision {
   if (isBeingDeleted(object)) return leave('being deleted, and not held by us')
   if (ownership.kind === 'another') return leave(ownership.reason)
   if (ownership.kind === 'unresolved') return stay(ownership.reason)
+  if (faults.length > 0) return { do: 'refuse', reason: describeFaults(faults) }
   return decideServing(snapshot, holder)
 }
 
@@ -66,9 +71,9 @@ function decideServing(snapshot: BalancerSnapshot, holder: string | undefined): 
 }
 
 /** A provider that keeps no fingerprint is called each time, as the Go manager does. */
-function callFor({ record, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
+function callFor({ record, verify, inputs }: BalancerSnapshot): 'ensure' | 'update' | 'none' {
   if (record === undefined) return 'ensure'
-  return record.fingerprint === inputs.fingerprint ? 'none' : 'update'
+  return record.fingerprint === inputs.fingerprint && !verify ? 'none' : 'update'
 }
 
 /** Undefined from the provider means "leave what is there". */

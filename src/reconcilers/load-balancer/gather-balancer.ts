@@ -1,6 +1,6 @@
 import { meaningfulAnnotations } from '../../domain/annotations.ts'
 import { holdEmptyPools } from '../../domain/backends/hold-empty-pools.ts'
-import { NOTHING_SERVED } from '../../domain/backends/pool-memory.ts'
+import { NOTHING_SERVED, type PoolMemory } from '../../domain/backends/pool-memory.ts'
 import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
@@ -12,23 +12,44 @@ import type { BalancerRecord } from '../../provider/multicluster.ts'
 import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
+import { servedBefore } from './pool-notes.ts'
 
 /** All reads of one pass, from the API server and from the provider. Undefined when the object does not exist. */
 export async function gatherBalancer<K extends BalancedKind>(
   pass: BalancerPass<K>,
   reader: ClusterReader,
+  isVerificationDue: (uid: string) => boolean,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]> | undefined> {
   const { key, resource, signal, finalizer, takeOver } = pass
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
   const ownership = await ownershipOf(object, pass, reader)
-  const seen = { object, finalizer, takeOver, ownership, capable: resource.calls !== undefined }
+  const capable = resource.calls !== undefined
+  const faults = ownership.kind === 'ours' ? resource.faultsOf(object) : []
+  const seen = { object, finalizer, takeOver, ownership, faults, capable }
   const uid = object.metadata.uid ?? ''
+  const verify = isVerificationDue(uid)
   const [record, resolved] = await Promise.all([
     isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
     isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
   ])
-  return { ...seen, record, inputs: inputsOf(object, resolved, record, pass) }
+  const served = await servedBefore(object, resolved, record, pass)
+  const inputs =
+    served === undefined
+      ? inputsOfUnremembered(object, resolved, record, pass)
+      : inputsOf(object, resolved, served, pass)
+  return { ...seen, record, verify, inputs }
+}
+
+/** Where nobody remembers, the balancer may: made from empty pools, it served nothing that could be held. */
+function inputsOfUnremembered<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  resolved: ResolvedObject,
+  record: BalancerRecord | undefined,
+  pass: BalancerPass<K>,
+): BalancerInputs {
+  const emptied = inputsOf(object, resolved, NOTHING_SERVED, pass)
+  return emptied.fingerprint === record?.fingerprint ? emptied : inputsOf(object, resolved, undefined, pass)
 }
 
 /** In deletion the finalizer alone decides: a class that is gone must not keep the object. */
@@ -58,10 +79,10 @@ async function resolveUnserved<K extends BalancedKind>(
   return { ...NOTHING_RESOLVED, status: await resource.statusOfOthers(object, reader, signal) }
 }
 
-type Seen = Omit<BalancerSnapshot, 'record' | 'inputs'>
+type Seen = Omit<BalancerSnapshot, 'record' | 'verify' | 'inputs'>
 
-function isServed({ object, ownership, capable }: Seen): boolean {
-  return capable && !isBeingDeleted(object) && ownership.kind === 'ours'
+function isServed({ object, ownership, faults, capable }: Seen): boolean {
+  return capable && !isBeingDeleted(object) && ownership.kind === 'ours' && faults.length === 0
 }
 
 /** Only where the answer matters: to serve, and to tell our published status from another's before it is cleared. */
@@ -74,12 +95,10 @@ function isProviderAsked(seen: Seen): boolean {
 function inputsOf<K extends BalancedKind>(
   object: ObjectOfKind[K],
   resolved: ResolvedObject,
-  record: BalancerRecord | undefined,
-  { key, pools, poolGraceMs, clock, digest }: BalancerPass<K>,
+  served: PoolMemory | undefined,
+  { poolGraceMs, clock, digest }: BalancerPass<K>,
 ): BalancerInputs {
   const { certificates, status, spec } = resolved
-  // A balancer that nobody remembers may have served anything.
-  const served = pools.recall(key, object.metadata.uid ?? '') ?? (record === undefined ? NOTHING_SERVED : undefined)
   const { backends, findings, memory, lookAgainMs } = holdEmptyPools(
     served,
     resolved.backends,

@@ -2,18 +2,19 @@ import type { Kind } from '../../domain/kinds.ts'
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClusterReader } from '../../ports/cluster-store.ts'
+import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { listAll } from '../list-all.ts'
 import { callProvider } from '../provider-call.ts'
 import type { OrphanReport } from '../reconciler.ts'
+import { type Turn, withTurn } from '../with-turn.ts'
 
 /** What the search for balancers of one kind needs. */
 export interface OrphanPass {
   key: ObjectKey
-  store: ClusterReader
+  store: ClusterStore
   lock: Lock
   clock: Clock
   logger: Logger
@@ -22,10 +23,12 @@ export interface OrphanPass {
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+  /** Undefined while only reading. */
+  held?: HeldLock
   /** Every balancer in the provider's record; undefined when it keeps none that it can list. */
   list: ((signal: AbortSignal) => Promise<BalancerIdentity[]>) | undefined
   /** Has the provider remove what it has of this uid, from its own record. */
-  remove(uid: string, pass: Pick<OrphanPass, 'key' | 'signal' | 'fence'>): Promise<void>
+  remove(uid: string, turn: Pick<OrphanPass, 'key' | 'signal' | 'fence' | 'held'>): Promise<void>
 }
 
 /** Every balancer of this kind in the provider's record; none when it keeps no record that it can list. */
@@ -82,29 +85,19 @@ async function examine(uid: string, pass: OrphanPass, remove: boolean): Promise<
   const held = await pass.lock.acquire(pass.key, { signal: pass.signal })
   if (held === undefined) return undefined
   try {
-    return await examineHeld(
-      uid,
-      held,
-      { ...pass, signal: AbortSignal.any([pass.signal, held.lost]), fence: held.fence },
-      remove,
-    )
+    return await examineHeld(uid, withTurn(pass, held), remove)
   } finally {
     await held.release()
   }
 }
 
-async function examineHeld(
-  uid: string,
-  held: HeldLock,
-  pass: OrphanPass,
-  remove: boolean,
-): Promise<boolean | undefined> {
-  const { store, key, signal, clock, logger } = pass
+async function examineHeld(uid: string, pass: OrphanPass & Turn, remove: boolean): Promise<boolean | undefined> {
+  const { store, key, signal, held, logger } = pass
   const note = `orphan-${uid}`
   const living = await store.get(key, { signal })
   if (living?.metadata.uid === uid) return undefined
   const seenAt = Number(held.note(note) ?? Number.NaN)
-  const now = clock.now()
+  const now = held.now()
   if (Number.isNaN(seenAt)) {
     logger.warn({ balancer: describe(key, uid) }, 'balancer of an object that is gone: looked at again later')
     await held.setNote(note, String(now))
@@ -117,7 +110,8 @@ async function examineHeld(
 }
 
 async function removeBalancer(uid: string, pass: OrphanPass): Promise<void> {
-  await pass.remove(uid, pass)
+  const { key, signal, fence, held } = pass
+  await pass.remove(uid, { key, signal, fence, ...(held && { held }) })
   pass.logger.warn({ balancer: describe(pass.key, uid) }, 'balancer of an object that is gone: removed')
 }
 

@@ -9,6 +9,7 @@ import { ownershipByClass } from '../../domain/ownership.ts'
 import { referencedSecrets } from '../../domain/referenced-secrets.ts'
 import { referencedServices } from '../../domain/referenced-services.ts'
 import { serviceLocations } from '../../domain/service-locations.ts'
+import { storedIngressFaults } from '../../domain/validation/stored-object-faults.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { LoadBalancer } from '../../provider/multicluster.ts'
 import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
@@ -49,6 +50,7 @@ export function createMultiClusterIngressReconciler(
       async ownershipOf(ingress, reader, signal) {
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
+      faultsOf: storedIngressFaults,
       resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.ours, reader, signal),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },

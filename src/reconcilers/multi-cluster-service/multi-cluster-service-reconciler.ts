@@ -4,6 +4,7 @@ import { deprecatedFields } from '../../domain/deprecated-fields.ts'
 import type { LabelSelector } from '../../domain/label-selector.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import { ownershipByType } from '../../domain/ownership.ts'
+import { storedServiceFaults } from '../../domain/validation/stored-object-faults.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { MCSLoadBalancer } from '../../provider/multicluster.ts'
 import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
@@ -32,6 +33,7 @@ export function createMultiClusterServiceReconciler(
       kind: 'MultiClusterService',
       calls: loadBalancer && serviceCalls(loadBalancer),
       ownershipOf: async (service) => ownershipByType(service, settings.selector),
+      faultsOf: storedServiceFaults,
       resolve: (service, reader, signal) => resolveService(service, options, reader, signal),
     },
     dependencies,

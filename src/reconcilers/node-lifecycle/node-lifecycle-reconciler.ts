@@ -2,6 +2,7 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
+import { withTurn } from '../with-turn.ts'
 import { deleteNode, writeTaints } from './apply-lifecycle.ts'
 import { decideLifecycle, type LifecycleDecision } from './decide-lifecycle.ts'
 import { gatherLifecycle, type LifecycleSnapshot } from './gather-lifecycle.ts'
@@ -41,7 +42,5 @@ async function carryOut(
 }
 
 function locked(pass: LifecyclePass, write: (held: LifecyclePass) => Promise<Outcome>): Promise<Outcome> {
-  return withLock(pass.lock, pass.key, pass.signal, ({ lost }) =>
-    write({ ...pass, signal: AbortSignal.any([pass.signal, lost]) }),
-  )
+  return withLock(pass.lock, pass.key, pass.signal, (held) => write(withTurn(pass, held)))
 }

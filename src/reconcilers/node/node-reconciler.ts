@@ -3,6 +3,7 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
+import { withTurn } from '../with-turn.ts'
 import { applyNode } from './apply-node.ts'
 import { decideNode, type NodeDecision } from './decide-node.ts'
 import { gatherNode, type NodeSnapshot } from './gather-node.ts'
@@ -30,8 +31,6 @@ async function carryOut(decision: NodeDecision, { node }: NodeSnapshot, pass: No
     case 'throw':
       throw decision.error
     case 'write':
-      return withLock(pass.lock, pass.key, pass.signal, ({ lost }) =>
-        applyNode(decision, node, { ...pass, signal: AbortSignal.any([pass.signal, lost]) }),
-      )
+      return withLock(pass.lock, pass.key, pass.signal, (held) => applyNode(decision, node, withTurn(pass, held)))
   }
 }

@@ -1,6 +1,7 @@
 import { NODE_METRICS } from '../node/node-metrics.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
+import { withTurn } from '../with-turn.ts'
 import { applyRoutes } from './apply-routes.ts'
 import { decideRoutes } from './decide-routes.ts'
 import { gatherRoutes } from './gather-routes.ts'
@@ -14,9 +15,7 @@ export function createRouteReconciler(settings: RouteSettings, dependencies: Rou
       dependencies.metrics.count(NODE_METRICS.routeSyncs.name)
       const decision = decideRoutes(await gatherRoutes(pass, reader), settings)
       if (decision.do === 'settled') return { kind: 'settled' }
-      return withLock(pass.lock, key, signal, ({ lost }) =>
-        applyRoutes(decision.plan, { ...pass, signal: AbortSignal.any([signal, lost]) }),
-      )
+      return withLock(pass.lock, key, signal, (held) => applyRoutes(decision.plan, withTurn(pass, held)))
     },
   }
 }

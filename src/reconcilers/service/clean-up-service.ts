@@ -3,7 +3,7 @@ import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
 import { parseBalancerOptions } from '../../domain/service-balancer/parse-balancer-options.ts'
 import { isProviderError } from '../../provider/errors.ts'
-import { unknownCreateMs } from '../load-balancer/unknown-create.ts'
+import { forgetCreate, unknownCreateMs } from '../load-balancer/unknown-create.ts'
 import { releaseService } from './claim-service.ts'
 import { readRecord } from './gather-service.ts'
 import { publishIngress } from './publish-ingress.ts'
@@ -16,14 +16,16 @@ import { tell, tellFailure } from './tell-service.ts'
  */
 export async function cleanUpService(service: Service, pass: HeldServicePass): Promise<Outcome> {
   const { uid = '', resourceVersion: version = '' } = service.metadata
+  // Asked first: what the provider does not find afterwards cannot come any more.
+  const mayComeMs = unknownCreateMs(uid, pass)
   if (await exists(service, pass)) {
     await tell(service, [{ ...DELETING, version }], pass)
     await deleteBalancer(service, pass)
   }
-  const mayComeMs = await unknownCreateMs(uid, pass)
   if (mayComeMs > 0) {
     return { kind: 'later', afterMs: mayComeMs, reason: 'a create whose outcome is unknown may still bring a balancer' }
   }
+  await forgetCreate(pass)
   const released = await releaseService(service, pass)
   await tell(service, [{ ...DELETED, version }], pass)
   if (released === undefined || isBeingDeleted(released)) return { kind: 'gone' }

@@ -9,7 +9,7 @@ import { SERVICE_FINALIZER } from '../../domain/service-balancer/service-standin
 import type { CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
-import { rememberingCreate } from '../load-balancer/unknown-create.ts'
+import { forgetCreate, rememberingCreate } from '../load-balancer/unknown-create.ts'
 import { claimService } from './claim-service.ts'
 import { cleanUpService } from './clean-up-service.ts'
 import type { Serve } from './decide-service.ts'
@@ -28,6 +28,7 @@ export async function serveService(serve: Serve, found: Service, pass: HeldServi
   const answer = await callBalancer(serve, service, pass)
   if ('outcome' in answer) return answer.outcome
   const { result } = answer
+  if (call !== 'ensure') await forgetCreate(pass)
   await tell(service, notesFor(serve, result, version), pass)
   const ingress = result.status && publishedIngress(result.status, wanted.request.options)
   const published = await publishIngress(service, ingress, pass)

@@ -44,6 +44,8 @@ export interface ServicePass extends ServiceDependencies {
   signal: AbortSignal
   /** Empty while only reading. */
   fence: string
+  /** Undefined while only reading. */
+  held?: HeldLock
   /** Whether the balancer of this uid is to be ensured, although nothing that we know has changed (R-SVC-25). */
   isVerificationDue: (uid: string) => boolean
 }
@@ -59,7 +61,7 @@ interface Subject {
   options: BalancerOptions
 }
 
-/** One call that reads or deletes, within its deadline. */
+/** One call that reads or deletes, within its deadline. Nothing is asked for a lock that is lost. */
 export function askCloud<R>(
   pass: ServicePass,
   subject: Subject,
@@ -85,10 +87,11 @@ export function tellCloud<R>(
   )
 }
 
-function within<R>(
-  { clock, providerDeadlineMs, key, signal: parent }: ServicePass,
+async function within<R>(
+  { clock, providerDeadlineMs, key, signal: parent, held }: ServicePass,
   call: (signal: AbortSignal) => Promise<R>,
-) {
+): Promise<R> {
+  held?.check()
   const { signal, cancel } = deadline(clock, providerDeadlineMs, parent)
   return callProvider(key, signal, () => call(signal)).finally(cancel)
 }

@@ -6,6 +6,7 @@ import type { Service } from '../../domain/service.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from '../load-balancer/remove-orphans.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
+import { withTurn } from '../with-turn.ts'
 import { cleanUpService } from './clean-up-service.ts'
 import { decideService } from './decide-service.ts'
 import { gatherService } from './gather-service.ts'
@@ -61,12 +62,7 @@ async function carryOut(snapshot: ServiceSnapshot, pass: ServicePass): Promise<O
     default: {
       const started = pass.clock.now()
       const outcome = await withLock(pass.lock, pass.key, pass.signal, (held) =>
-        applyFresh(snapshot, {
-          ...pass,
-          signal: AbortSignal.any([pass.signal, held.lost]),
-          fence: held.fence,
-          held,
-        }),
+        applyFresh(snapshot, withTurn(pass, held)),
       )
       if (decision.do === 'serve' && decision.call === 'update') {
         pass.metrics.observe(SERVICE_METRICS.nodeSync.name, (pass.clock.now() - started) / 1000)
@@ -110,8 +106,8 @@ function orphanPass(pass: ServicePass): OrphanPass {
     list:
       loadBalancer.listLoadBalancers &&
       (async (signal) => loadBalancer.listLoadBalancers?.(clusterName, { signal, logger, clusterId }) ?? []),
-    remove: (uid, { key, signal, fence }) =>
-      askCloud({ ...pass, key: { ...key, kind: 'Service' }, signal, fence }, { uid, options: {} }, (cloud, context) =>
+    remove: (uid, turn) =>
+      askCloud({ ...pass, ...turn, key: { ...turn.key, kind: 'Service' } }, { uid, options: {} }, (cloud, context) =>
         cloud.ensureLoadBalancerDeleted(clusterName, undefined, context),
       ),
   }

@@ -2,6 +2,8 @@ import { open, stat } from 'node:fs/promises'
 
 /** One request of the function, as the API server saw it. */
 export interface AuditedRequest {
+  /** Name of the ServiceAccount. */
+  account: string
   verb: string
   /** Empty for the core group. */
   group: string
@@ -16,6 +18,7 @@ export interface AuditedRequest {
 
 interface AuditEvent {
   verb: string
+  user: { username: string }
   objectRef?: { apiGroup?: string; resource?: string; subresource?: string; namespace?: string; name?: string }
   responseStatus?: { code?: number }
   annotations?: Record<string, string>
@@ -48,9 +51,10 @@ export function isWrite({ verb }: AuditedRequest): boolean {
   return !READS.includes(verb)
 }
 
-function audited({ verb, objectRef = {}, responseStatus = {}, annotations = {} }: AuditEvent): AuditedRequest {
+function audited({ verb, user, objectRef = {}, responseStatus = {}, annotations = {} }: AuditEvent): AuditedRequest {
   const { apiGroup = '', resource = '', subresource, namespace = '', name = '' } = objectRef
   return {
+    account: user.username.slice(user.username.lastIndexOf(':') + 1),
     verb,
     group: apiGroup,
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,

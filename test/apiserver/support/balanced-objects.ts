@@ -5,7 +5,7 @@ const ROOT = '/apis/networking.karmada.io/v1alpha1'
 export type Plural = 'multiclusteringresses' | 'multiclusterservices'
 
 /** `/apis/…/namespaces/<namespace>/multiclusteringresses/<name>/<subresource>` */
-export function pathOf(plural: Plural, namespace: string, ...rest: string[]): string {
+function pathOf(plural: Plural, namespace: string, ...rest: string[]): string {
   return [`${ROOT}/namespaces/${namespace}/${plural}`, ...rest].join('/')
 }
 

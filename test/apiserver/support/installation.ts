@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
@@ -12,9 +13,10 @@ import {
   type CertificateAuthority,
   createCertificateAuthority,
 } from '../../../src/local/create-certificate-authority.ts'
+import type { MultiClusterProvider } from '../../../src/provider/multicluster.ts'
 import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import type { FakeBalancer, FakeCloud } from '../../../src/providers/fake/fake-cloud.ts'
-import { createFakeProvider } from '../../../src/providers/fake/fake-provider.ts'
+import { createFakeProvider, type FakeProvider } from '../../../src/providers/fake/fake-provider.ts'
 import type { ApiClient, Body } from '../../contracts/kubernetes-api/api-client.ts'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
@@ -29,6 +31,7 @@ export const FINALIZER = 'webhook-cloud-provider.dev/fake'
 export const IDENTITY = 'system:serviceaccount:webhook-cloud-provider:webhook-cloud-provider'
 
 const ACCOUNT = 'webhook-cloud-provider'
+const WATCH_ACCOUNT = 'webhook-cloud-provider-watch'
 const ALL_DOORS: readonly Door[] = ['mutate', 'validate', 'notify']
 const KINDS: readonly Plural[] = ['multiclusteringresses', 'multiclusterservices']
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
@@ -44,6 +47,8 @@ export interface Installation {
   namespace: string
   directory: string
   configFile: string
+  /** As the ServiceAccount of `wcp watch`. */
+  watchKubeconfig: string
   /** Where the function listens, from the first start on. */
   url: string
   caPem: string
@@ -52,6 +57,8 @@ export interface Installation {
   namespaceNamed(suffix: string): Promise<string>
   start(): Promise<void>
   stop(): Promise<void>
+  /** Once whoever listens at `url` is ready. */
+  ready(): Promise<void>
   /** Registers these doors, or all, in place of those before; returns when the API server calls them and no other. */
   register(options?: { doors?: readonly Door[]; at?: { url: string; caPem: string } }): Promise<void>
   sweep(scope?: SweepScope): Promise<SweepReport>
@@ -67,6 +74,8 @@ export interface Installation {
 export interface InstallationOptions {
   /** Beside the usual settings. */
   config?: Record<string, unknown>
+  /** How long the cloud takes to make the balancer of the ingress of this name. */
+  makingTakesMs?: (name: string) => number
 }
 
 /** Runs the story with an installation of its own, and takes everything away afterwards. */
@@ -99,12 +108,14 @@ async function install(context: ScenarioContext, name: string, options: Installa
   const directory = await mkdtemp(join(server.directory, 'function-'))
   const authority = createCertificateAuthority(Date.now(), 'function')
   const files = new Files(directory, authority)
-  await files.writeKubeconfig(server.kubeconfig(await tokenOf(admin)))
+  await files.writeKubeconfig('kubeconfig.json', server.kubeconfig(await tokenOf(admin, ACCOUNT)))
+  await files.writeKubeconfig('watch-kubeconfig.json', server.kubeconfig(await tokenOf(admin, WATCH_ACCOUNT)))
   await files.renewCertificate('rewritten')
   const probe = await createNamespace(admin, `${name}-probe`)
   const namespaces = [await createNamespace(admin, name)]
   const clock = createSystemClock()
-  const provider = createFakeProvider({ delayMs: 0, failure: () => undefined, clock })
+  const fake = createFakeProvider({ delayMs: 0, failure: () => undefined, clock })
+  const provider = slowedDown(fake, options.makingTakesMs ?? (() => 0))
   const registry = createProviderRegistry({ fake: () => provider })
   const dispatcher = new Agent({ connect: { ca: authority.caPem }, headersTimeout: 0 })
   const logLines: string[] = []
@@ -115,11 +126,12 @@ async function install(context: ScenarioContext, name: string, options: Installa
     namespace: name,
     directory,
     configFile: files.config,
+    watchKubeconfig: join(directory, 'watch-kubeconfig.json'),
     get url() {
       return `https://127.0.0.1:${port}`
     },
     caPem: authority.caPem,
-    cloud: provider.cloud,
+    cloud: fake.cloud,
     audit: await openAuditLog(server.auditLogPath),
     async namespaceNamed(suffix) {
       const created = await createNamespace(admin, `${name}-${suffix}`)
@@ -144,6 +156,13 @@ async function install(context: ScenarioContext, name: string, options: Installa
       await served?.close()
       served = undefined
     },
+    async ready() {
+      await eventually(async () => {
+        const answer = await request(`${installation.url}/readyz`, { dispatcher })
+        await answer.body.dump()
+        assert.equal(answer.statusCode, 200, 'readyz')
+      }, 20_000)
+    },
     async register({ doors = ALL_DOORS, at = installation } = {}) {
       await unregister(admin)
       const { url, caPem } = at
@@ -161,6 +180,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
         scope,
         listed: 0,
         outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+        orphans: { found: 0, removed: 0 },
       }
       let token: string | undefined
       do {
@@ -184,7 +204,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter((line) => Number(line['level']) >= least)
     },
-    balancersIn: (wanted) => provider.cloud.balancers().filter(({ identity }) => wanted.includes(identity.namespace)),
+    balancersIn: (wanted) => fake.cloud.balancers().filter(({ identity }) => wanted.includes(identity.namespace)),
     async converged(expected, wanted = [name]) {
       const objects = await objectsIn(admin, wanted)
       assert.equal(objects.length, expected, 'objects')
@@ -204,6 +224,23 @@ async function install(context: ScenarioContext, name: string, options: Installa
   }
 }
 
+function slowedDown(fake: FakeProvider, makingTakesMs: (name: string) => number): MultiClusterProvider {
+  const { loadBalancer } = fake
+  if (loadBalancer === undefined) return fake
+  return {
+    ...fake,
+    loadBalancer: {
+      ...loadBalancer,
+      async ensureLoadBalancer(ingress, context) {
+        const result = await loadBalancer.ensureLoadBalancer(ingress, context)
+        const ms = makingTakesMs(ingress.metadata.name)
+        if (ms > 0) await pause(ms)
+        return result
+      },
+    },
+  }
+}
+
 class Files {
   readonly config: string
   readonly #directory: string
@@ -215,8 +252,8 @@ class Files {
     this.#authority = authority
   }
 
-  async writeKubeconfig(text: string): Promise<void> {
-    await writeFile(this.#path('kubeconfig.json'), text, { mode: 0o600 })
+  async writeKubeconfig(name: string, text: string): Promise<void> {
+    await writeFile(this.#path(name), text, { mode: 0o600 })
   }
 
   async writeConfig({ clusterId, port, more }: { clusterId: string; port: number; more: object }): Promise<void> {
@@ -251,6 +288,7 @@ async function applyAccountAndRole(kubectl: ScenarioContext['kubectl']): Promise
   const account = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace: ACCOUNT } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: WATCH_ACCOUNT, namespace: ACCOUNT } },
   ]
   await kubectl(['apply', '-f', '-'], account.map((object) => JSON.stringify(object)).join('\n---\n'))
   await kubectl(['apply', '-f', RBAC])
@@ -270,8 +308,8 @@ async function createIngressClasses(admin: ApiClient): Promise<void> {
   }
 }
 
-async function tokenOf(admin: ApiClient): Promise<string> {
-  const path = `/api/v1/namespaces/${ACCOUNT}/serviceaccounts/${ACCOUNT}/token`
+async function tokenOf(admin: ApiClient, account: string): Promise<string> {
+  const path = `/api/v1/namespaces/${ACCOUNT}/serviceaccounts/${account}/token`
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } }
   const { status } = await mustBe(201, admin.post(path, request))
   return (status as { token: string }).token

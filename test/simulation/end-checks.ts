@@ -1,0 +1,155 @@
+import { canonicalJson, sameJson } from '../../src/domain/canonical-json.ts'
+import type { Cluster } from '../../src/domain/cluster.ts'
+import type { EndpointSlice } from '../../src/domain/endpoint-slice.ts'
+import { hasFinalizer } from '../../src/domain/finalizers.ts'
+import type { IngressClass } from '../../src/domain/ingress-class.ts'
+import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
+import type { MultiClusterService } from '../../src/domain/multi-cluster-service.ts'
+import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
+import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import type { Setting } from './history.ts'
+import type { Journal } from './journal.ts'
+import type { Owner } from './owners.ts'
+import type { SimBalancer } from './sim-cloud.ts'
+import { FINALIZER, LOCK_NAMESPACE } from './sim-config.ts'
+import { GO_FINALIZERS, listObjects, OUR_CLASS, readObject, SECOND_CLASS, serviceOfName } from './sim-objects.ts'
+import type { SimWorld } from './sim-world.ts'
+
+/** What must hold when everything is at rest. Words of the report. */
+export const END_INVARIANTS = {
+  deleted: 'nothing that only we hold is still being deleted',
+  served: 'each object that is ours carries our finalizer and has exactly one balancer',
+  left: 'an object that is another’s carries no finalizer of ours and has no balancer',
+  untouched: 'an object that nobody can place and that we did not hold has no balancer',
+  status: 'status.loadBalancer is what the provider answers; of an object that we left it is cleared',
+  content: 'the balancer serves the spec, the annotations and the endpoints of this moment',
+  clusters: 'status names the blocked clusters of this moment',
+  orphans: 'no balancer is left of an object that is gone, where the provider can list',
+  leases: 'no Lease is left',
+} as const
+
+type Stored = MultiClusterIngress & MultiClusterService
+
+/** Asked of the control plane and of the cloud alone, with a simple idea of what is right. */
+export function checkEnd(world: SimWorld, setting: Setting, journal: Journal): void {
+  const { core, cloud, owners } = world
+  for (const owner of owners.all()) {
+    const balancers = cloud.balancers().filter(({ identity }) => identity.uid === owner.uid)
+    if (owner.exists) checkLiving(owner, balancers, world, setting, journal)
+    else checkGone(owner, balancers, setting, journal)
+  }
+  journal.checked(END_INVARIANTS.leases)
+  const leases = listObjects(core, 'Lease', LOCK_NAMESPACE).length
+  if (leases > 0) journal.violated(END_INVARIANTS.leases, `${leases} left`)
+}
+
+function checkGone(owner: Owner, balancers: SimBalancer[], { cloud }: Setting, journal: Journal): void {
+  if (!cloud.lists && (owner.stripped || balancers.every(({ isLate }) => isLate))) return
+  journal.checked(END_INVARIANTS.orphans)
+  if (balancers.length > 0) journal.violated(END_INVARIANTS.orphans, `${owner.kind} ${owner.name}, uid ${owner.uid}`)
+}
+
+type Belongs = 'ours' | 'another' | 'unresolved'
+
+function checkLiving(
+  owner: Owner,
+  balancers: SimBalancer[],
+  world: SimWorld,
+  setting: Setting,
+  journal: Journal,
+): void {
+  const object = owner.object as Stored
+  const isHeld = hasFinalizer(object, FINALIZER)
+  const subject = `${owner.kind} ${owner.name}`
+  const byGo = GO_FINALIZERS.some((name) => hasFinalizer(object, name))
+  if (byGo && !isHeld && !setting.takeOver) return
+  if (owner.deleting) {
+    journal.checked(END_INVARIANTS.deleted)
+    if (isHeld) journal.violated(END_INVARIANTS.deleted, subject)
+    return
+  }
+  const belongs = belongsTo(object, world.core)
+  const isHeldAtAll = isHeld || byGo
+  if (belongs === 'ours') {
+    journal.checked(END_INVARIANTS.served)
+    const [balancer] = balancers
+    if (balancer === undefined || balancers.length > 1 || !isHeld) {
+      journal.violated(END_INVARIANTS.served, `${subject}: held ${isHeld}, ${balancers.length} balancers`)
+    } else {
+      checkStatus(object, balancer, world, journal)
+      checkContent(object, balancer, world.core, journal)
+    }
+  } else if (belongs === 'another') {
+    // What a user disowned by hand and then gave away nobody can know.
+    if (owner.stripped) return
+    journal.checked(END_INVARIANTS.left)
+    if (isHeldAtAll || balancers.length > 0) {
+      journal.violated(END_INVARIANTS.left, `${subject}: held ${isHeldAtAll}, ${balancers.length} balancers`)
+    }
+    journal.checked(END_INVARIANTS.status)
+    // What it answered while it settled it does not answer now, so nobody can tell whose it is.
+    if (setting.cloud.flapMs === 0 && !owner.touched && (object.status?.loadBalancer?.ingress ?? []).length > 0) {
+      journal.violated(END_INVARIANTS.status, `${subject} is left: ${JSON.stringify(object.status)}`)
+    }
+  } else if (!isHeldAtAll && !owner.stripped) {
+    journal.checked(END_INVARIANTS.untouched)
+    if (balancers.length > 0) journal.violated(END_INVARIANTS.untouched, subject)
+  }
+}
+
+function belongsTo({ kind, spec }: Stored, core: ControlPlaneCore): Belongs {
+  if (kind === 'MultiClusterService') return spec?.types?.includes('LoadBalancer') ? 'ours' : 'another'
+  const classes = listObjects<IngressClass>(core, 'IngressClass')
+  const defaults = classes.filter(
+    ({ metadata }) => metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true',
+  )
+  const name = spec?.ingressClassName ?? (defaults.length === 1 ? defaults[0]?.metadata.name : undefined)
+  if (!classes.some(({ metadata }) => metadata.name === name)) return 'unresolved'
+  return name === OUR_CLASS || name === SECOND_CLASS ? 'ours' : 'another'
+}
+
+function checkStatus(object: Stored, balancer: SimBalancer, { cloud }: SimWorld, journal: Journal): void {
+  journal.checked(END_INVARIANTS.status)
+  const wanted = cloud.statusOf(balancer)
+  const stored = object.status?.loadBalancer
+  if (!sameJson(stored?.ingress ?? [], wanted?.ingress ?? [])) {
+    journal.violated(
+      END_INVARIANTS.status,
+      `${object.metadata.name}: ${canonicalJson(stored)}, not ${canonicalJson(wanted)}`,
+    )
+  }
+}
+
+function checkContent(object: Stored, balancer: SimBalancer, core: ControlPlaneCore, journal: Journal): void {
+  const { name } = object.metadata
+  const { addresses, blocked } = endpointsOf(serviceOfName(name), core)
+  journal.checked(END_INVARIANTS.content)
+  const wanted = { spec: object.spec, annotations: object.metadata.annotations ?? {}, addresses }
+  const { spec, annotations } = balancer
+  const served = { spec, annotations, addresses: balancer.addresses }
+  if (!sameJson(wanted, served)) {
+    journal.violated(END_INVARIANTS.content, `${name}: ${canonicalJson(served)}, not ${canonicalJson(wanted)}`)
+  }
+  if (object.kind !== 'MultiClusterIngress') return
+  journal.checked(END_INVARIANTS.clusters)
+  const told = object.status?.trafficBlockClusters ?? []
+  if (!sameJson(told, blocked)) journal.violated(END_INVARIANTS.clusters, `${name}: ${told}, not ${blocked}`)
+}
+
+/** Where the pods of a Service are that may get traffic. */
+function endpointsOf(service: string, core: ControlPlaneCore): { addresses: string[]; blocked: string[] } {
+  const binding = readObject<ResourceBinding>(core, 'ResourceBinding', `${service}-service`)
+  const bound = (binding?.spec?.clusters ?? []).map(({ name }) => name)
+  const blocked = bound.filter((name) =>
+    readObject<Cluster>(core, 'Cluster', name)?.status?.remedyActions?.includes('TrafficControl'),
+  )
+  const serving = bound.filter((name) => !blocked.includes(name))
+  const isThere = readObject(core, 'Service', service) !== undefined
+  const slices = listObjects<EndpointSlice>(core, 'EndpointSlice').filter(
+    ({ metadata }) =>
+      metadata.labels?.['kubernetes.io/service-name'] === `derived-${service}` &&
+      serving.some((cluster) => metadata.annotations?.['work.karmada.io/namespace'] === `karmada-es-${cluster}`),
+  )
+  const addresses = slices.flatMap(({ endpoints }) => (endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []))
+  return { addresses: isThere ? [...new Set(addresses)].sort() : [], blocked: blocked.sort() }
+}

@@ -1,0 +1,234 @@
+import type { CallToDecide, Decisions } from './decisions.ts'
+import type {
+  Action,
+  ApiFault,
+  BalancedName,
+  ChaosAction,
+  CloudFault,
+  Entry,
+  History,
+  ReviewFault,
+  Setting,
+  UserAction,
+} from './history.ts'
+import { createPrng, type Prng } from './prng.ts'
+
+export interface RandomDecisions extends Decisions {
+  /** What was decided so far, as a history that can be played again. */
+  history(): History
+}
+
+/** How wild a history is; what is left out of one makes room for the rest. */
+interface Temper {
+  actions: number
+  actionChance: number
+  /** How often not the first step is taken. */
+  disorder: number
+  apiFaults: number
+  cloudFaults: number
+  reviewFaults: number
+  chaos: number
+  names: readonly [BalancedName, ...BalancedName[]]
+}
+
+/** Anything that can go wrong, by one seed. */
+export function randomDecisions(seed: number): RandomDecisions {
+  const prng = createPrng(seed)
+  const setting = randomSetting(prng)
+  const temper = randomTemper(prng)
+  const entries: Entry[] = []
+  let left = temper.actions
+  let endsAt: number | undefined
+
+  function fault<F extends ApiFault | CloudFault | ReviewFault>(
+    { id }: CallToDecide,
+    chance: number,
+    choices: readonly (readonly [number, F])[],
+  ): F | undefined {
+    if (!prng.chance(chance)) return undefined
+    const chosen = prng.choose(choices)
+    entries.push({ call: id, fault: chosen })
+    return chosen
+  }
+
+  return {
+    setting,
+    history: () => ({ seed, setting, entries, ...(endsAt === undefined ? {} : { endsAt }) }),
+    action(at, { must, isIdle, busy }) {
+      if (left === 0) {
+        endsAt ??= at
+        return 'end'
+      }
+      if (!must && !prng.chance(isIdle ? Math.max(temper.actionChance, WHEN_IDLE) : temper.actionChance))
+        return undefined
+      const isFirst = left === temper.actions
+      left -= 1
+      const action = isFirst ? createOne(prng, temper) : randomAction(prng, temper, setting, busy)
+      entries.push({ at, action })
+      return action
+    },
+    pick(at, possible) {
+      if (possible === 1 || !prng.chance(temper.disorder)) return 0
+      const pick = prng.integer(possible)
+      if (pick > 0) entries.push({ at, pick })
+      return pick
+    },
+    api: (call) => fault(call, temper.apiFaults, apiFaults(call, prng)),
+    cloud: (call) => fault(call, temper.cloudFaults, cloudFaults(call, prng, setting)),
+    review: (call) => fault(call, temper.reviewFaults, REVIEW_FAULTS),
+  }
+}
+
+function randomSetting(prng: Prng): Setting {
+  const instances = prng.choose([
+    [3, 1],
+    [4, 2],
+    [3, 3],
+  ] as const)
+  const lock = instances === 1 && prng.chance(0.7) ? 'process' : 'lease'
+  return {
+    instances,
+    lock,
+    skewsMs: Array.from({ length: instances }, () => (prng.chance(0.5) ? 0 : prng.integer(6_001) - 3_000)),
+    cloud: {
+      delayMs: prng.pick([0, 0, 0, 3_000]),
+      flapMs: prng.pick([0, 0, 4_000]),
+      windowMs: prng.pick([0, 12_000]),
+      lists: prng.chance(0.9),
+    },
+    takeOver: prng.chance(0.1),
+    propagation: prng.chance(0.1),
+  }
+}
+
+function randomTemper(prng: Prng): Temper {
+  return {
+    actions: 2 + prng.integer(12),
+    actionChance: prng.pick([0.02, 0.06, 0.15]),
+    disorder: prng.pick([0, 0.3, 0.8]),
+    apiFaults: prng.pick([0, 0.02, 0.08]),
+    cloudFaults: prng.pick([0, 0.06, 0.2]),
+    reviewFaults: prng.pick([0, 0.1, 0.4]),
+    chaos: prng.pick([0, 0.3, 0.6]),
+    names: prng.choose<readonly [BalancedName, ...BalancedName[]]>([
+      [4, ['web-a']],
+      [2, ['game']],
+      [2, ['web-a', 'game']],
+      [1, ['web-a', 'web-b', 'game']],
+    ]),
+  }
+}
+
+function createOne(prng: Prng, { names }: Temper): Action {
+  return { do: 'create', name: prng.pick(names), as: prng.chance(0.8) ? 'ours' : 'claimed' }
+}
+
+function randomAction(prng: Prng, temper: Temper, setting: Setting, busy: readonly number[]): Action {
+  return prng.chance(temper.chaos) ? randomChaos(prng, temper, setting, busy) : randomUser(prng, temper)
+}
+
+const service = (prng: Prng) => prng.pick(['web', 'web', 'game'] as const)
+const cluster = (prng: Prng) => prng.pick(['edge-a', 'edge-b'] as const)
+
+function randomUser(prng: Prng, { names }: Temper): UserAction {
+  const name = prng.pick(names)
+  const make = prng.choose<() => UserAction>([
+    [12, () => ({ do: 'create', name, as: prng.pick(['ours', 'ours', 'ours', 'default', 'another', 'foreign']) })],
+    [6, () => ({ do: 'spec', name, value: prng.integer(4) })],
+    [4, () => ({ do: 'annotate', name, value: prng.integer(4) })],
+    [2, () => ({ do: 'label', name, value: prng.integer(4) })],
+    [10, () => ({ do: 'class', name, to: prng.pick(['ours', 'ours', 'another', 'another', 'default', 'missing']) })],
+    [12, () => ({ do: 'delete', name })],
+    [2, () => ({ do: 'strip', name })],
+    [4, () => ({ do: 'vanish', name })],
+    [6, () => ({ do: 'foreignFinalizer', name, how: prng.pick(['first', 'last', 'none']) })],
+    [3, () => ({ do: 'status', name, how: prng.pick(['wrong', 'cleared', 'foreign']) })],
+    [
+      4,
+      () => ({
+        do: 'ingressClass',
+        which: prng.pick(['ours', 'second']),
+        how: prng.pick(['present', 'absent', 'default']),
+      }),
+    ],
+    [3, () => ({ do: 'slice', service: service(prng), cluster: cluster(prng), hosts: prng.integer(3) })],
+    [2, () => ({ do: 'binding', service: service(prng), clusters: prng.integer(3) })],
+    [2, () => ({ do: 'service', service: service(prng), how: prng.pick(['present', 'absent', 'annotated']) })],
+    [2, () => ({ do: 'cluster', cluster: cluster(prng), blocked: prng.chance(0.5), told: prng.chance(0.5) })],
+  ])
+  return make()
+}
+
+const WHEN_IDLE = 0.4
+const LONG_MS = [300, 8_000, 25_000, 40_000] as const
+
+function randomChaos(prng: Prng, { names }: Temper, { instances }: Setting, busy: readonly number[]): ChaosAction {
+  const [holder] = busy
+  const instance = holder !== undefined && prng.chance(0.7) ? holder : prng.integer(instances)
+  const make = prng.choose<() => ChaosAction>([
+    [8, () => ({ do: 'kill', instance, restartMs: prng.pick([0, 500, 30_000]), lands: prng.integer(1_000_000) })],
+    [instances > 1 ? 5 : 1, () => ({ do: 'freeze', instance, ms: prng.pick(LONG_MS) })],
+    [4, () => cloudEvent(prng, names, instance)],
+    [3, () => ({ do: 'sweep', instance, scope: prng.pick(['all', 'pending']) })],
+    [1, () => ({ do: 'compact' })],
+    [4, () => ({ do: 'pause', ms: prng.pick([60, 1_000, 6_000, 25_000, 70_000]) })],
+  ])
+  return make()
+}
+
+function cloudEvent(prng: Prng, names: Temper['names'], instance: number): ChaosAction {
+  const name = prng.pick(names)
+  const kind = name === 'game' ? 'MultiClusterService' : 'MultiClusterIngress'
+  return { do: 'cloudEvent', instance, kind, name, operation: prng.pick(['CREATE', 'UPDATE', 'DELETE']) }
+}
+
+function apiFaults({ what }: CallToDecide, prng: Prng): (readonly [number, ApiFault])[] {
+  const common: (readonly [number, ApiFault])[] = [
+    [2, { api: 'throttled' }],
+    [3, { api: 'failed' }],
+    [2, { api: 'lostBefore' }],
+    [3, { api: 'slow', ms: prng.pick([20, 400, 4_000, 9_000]) }],
+  ]
+  const writing: (readonly [number, ApiFault])[] = [
+    [2, { api: 'conflict' }],
+    [2, { api: 'failedAfter' }],
+    [2, { api: 'lostAfter', ms: prng.pick([0, 400, 4_000]) }],
+  ]
+  switch (what) {
+    case 'page':
+      return [...common, [8, { api: 'expired' }]]
+    case 'claim':
+      return [...common, ...writing, [4, { api: 'finalizerDropped' }]]
+    case 'write':
+    case 'lease':
+      return [...common, ...writing]
+    default:
+      return common
+  }
+}
+
+function cloudFaults({ what }: CallToDecide, prng: Prng, { cloud }: Setting): (readonly [number, CloudFault])[] {
+  const common: (readonly [number, CloudFault])[] = [
+    [3, { cloud: 'failed' }],
+    [1, { cloud: 'lostBefore' }],
+    [2, { cloud: 'slow', ms: prng.pick([20, 1_000, 4_000]) }],
+  ]
+  if (what === 'look') return common
+  const changing: (readonly [number, CloudFault])[] = [
+    ...common,
+    [2, { cloud: 'retryAfter', ms: prng.pick([10, 1_000, 7_000]) }],
+    [3, { cloud: 'failedAfter' }],
+    [3, { cloud: 'lostAfter' }],
+  ]
+  if (what === 'delete') return [...changing, [3, { cloud: 'partial' }]]
+  // Only a cloud that states a window is late.
+  if (cloud.windowMs === 0) return changing
+  return [...changing, [5, { cloud: 'late', ms: 1 + prng.integer(cloud.windowMs - 1) }]]
+}
+
+const REVIEW_FAULTS: readonly (readonly [number, ReviewFault])[] = [
+  [6, { review: 'lost' }],
+  [3, { review: 'twice' }],
+  [3, { review: 'another' }],
+  [1, { review: 'refused' }],
+]

@@ -1,0 +1,82 @@
+import type { Entry, History, Setting } from './history.ts'
+import { type PlayOptions, playHistory } from './play-history.ts'
+import { recordedDecisions } from './recorded-decisions.ts'
+
+/** A history that fails in the same way, and from which nothing can be left out. */
+export interface Shrunk {
+  history: History
+  violation: string
+  /** How many shorter ones were tried. */
+  tried: number
+}
+
+const MOST_TRIES = 2_000
+
+/** Leaves out actions, faults and reorderings, alone and in groups, as long as the same invariant still breaks. */
+export async function shrinkHistory(history: History, violation: string, options: PlayOptions = {}): Promise<Shrunk> {
+  const invariant = invariantOf(violation)
+  let best = { history, violation }
+  let tried = 0
+
+  async function tryWith(candidate: History): Promise<boolean> {
+    if (tried >= MOST_TRIES) return false
+    tried += 1
+    const played = await playHistory(recordedDecisions(candidate), options)
+    if (played.violation === undefined || invariantOf(played.violation) !== invariant) return false
+    best = { history: candidate, violation: played.violation }
+    return true
+  }
+
+  async function leaveOutEntries(): Promise<boolean> {
+    let isShorter = false
+    for (let size = Math.max(1, best.history.entries.length >> 1); size >= 1; size >>= 1) {
+      for (let start = 0; start < best.history.entries.length; ) {
+        const { entries } = best.history
+        const rest = [...entries.slice(0, start), ...entries.slice(start + size)]
+        if (await tryWith({ ...best.history, entries: rest })) isShorter = true
+        else start += size
+      }
+    }
+    return isShorter
+  }
+
+  await tryWith({ ...best.history, entries: best.history.entries.filter((entry) => !('pick' in entry)) })
+  for (const setting of simpler(best.history.setting))
+    await tryWith({ ...best.history, setting: setting(best.history.setting) })
+  while (await leaveOutEntries()) {
+    for (const setting of simpler(best.history.setting))
+      await tryWith({ ...best.history, setting: setting(best.history.setting) })
+  }
+  for (const index of best.history.entries.keys()) {
+    for (const entry of simplerEntries(best.history.entries[index])) {
+      await tryWith({ ...best.history, entries: best.history.entries.with(index, entry) })
+    }
+  }
+  return { ...best, tried }
+}
+
+function invariantOf(violation: string): string {
+  return violation.split(': ')[0] ?? ''
+}
+
+function simpler({ instances, lock }: Setting): ((setting: Setting) => Setting)[] {
+  return [
+    (setting) => ({ ...setting, skewsMs: setting.skewsMs.map(() => 0) }),
+    (setting) => ({ ...setting, cloud: { ...setting.cloud, flapMs: 0 } }),
+    (setting) => ({ ...setting, cloud: { ...setting.cloud, delayMs: 0 } }),
+    (setting) => ({ ...setting, propagation: false }),
+    (setting) => ({ ...setting, takeOver: false }),
+    ...(lock === 'lease' && instances > 1
+      ? [(setting: Setting) => ({ ...setting, instances: setting.instances - 1 })]
+      : []),
+  ]
+}
+
+/** The same thing as early as possible, and without delay. */
+function simplerEntries(entry: Entry | undefined): Entry[] {
+  if (entry === undefined) return []
+  if ('pick' in entry) return entry.pick > 1 ? [{ ...entry, pick: 1 }] : []
+  if ('action' in entry)
+    return entry.action.do === 'kill' ? [{ ...entry, action: { ...entry.action, restartMs: 0 } }] : []
+  return []
+}

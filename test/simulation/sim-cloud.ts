@@ -1,0 +1,301 @@
+import type { LoadBalancerStatus } from '../../src/domain/load-balancer-status.ts'
+import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
+import type { MultiClusterService } from '../../src/domain/multi-cluster-service.ts'
+import { RetryAfter } from '../../src/provider/errors.ts'
+import type {
+  BalancerIdentity,
+  BalancerRecord,
+  BalancerResult,
+  MultiClusterProvider,
+  ProviderContext,
+} from '../../src/provider/multicluster.ts'
+import type { InFlight } from './api-network.ts'
+import type { CallToDecide, Decisions } from './decisions.ts'
+import type { CloudFault, CloudSetting } from './history.ts'
+import type { Journal } from './journal.ts'
+import type { Scheduler } from './scheduler.ts'
+
+export type Method = 'get' | 'ensure' | 'update' | 'ensureDeleted' | 'list'
+type Served = MultiClusterIngress | MultiClusterService
+
+export interface SimBalancer {
+  id: number
+  identity: BalancerIdentity
+  address: string
+  fingerprint: string
+  readyAt: number
+  flapUntil: number
+  /** A deletion may take one call each. */
+  parts: number
+  /** What it was last told to serve. */
+  spec: unknown
+  annotations: Readonly<Record<string, string>>
+  addresses: string[]
+  /** Made when its caller did not wait any more. */
+  isLate: boolean
+}
+
+/** Of one caller: how it sees the cloud. */
+export interface CloudClient {
+  id: string
+  onCall(method: Method, context: ProviderContext, isGone: boolean): void
+  onAnswer(method: Method, context: ProviderContext): void
+  onFault(): void
+  /** It lives. */
+  isWaiting(): boolean
+}
+
+export interface SimCloud {
+  balancers(): readonly SimBalancer[]
+  /** Grows with every change. */
+  version(): number
+  /** Changes to it, asked for by calls. */
+  changingCalls(): number
+  statusOf(balancer: SimBalancer): LoadBalancerStatus | undefined
+  providerFor(client: CloudClient): MultiClusterProvider
+  /** One that was there before the history begins. */
+  put(identity: BalancerIdentity): void
+}
+
+export interface CloudParts {
+  setting: CloudSetting
+  scheduler: Scheduler
+  decisions: Decisions
+  journal: Journal
+  countCall: (label: string) => string
+  inFlight: Set<InFlight>
+}
+
+const WHAT: Record<Method, CallToDecide['what']> = {
+  get: 'look',
+  list: 'look',
+  ensure: 'create',
+  update: 'create',
+  ensureDeleted: 'delete',
+}
+
+/**
+ * A cloud that keeps the contract and is as unpleasant as it allows: calls arrive, act and are answered in steps of their
+ * own; it may act after its caller has given up, within the window that it states.
+ */
+export function createSimCloud(parts: CloudParts): SimCloud {
+  const { setting, scheduler, decisions, journal, countCall, inFlight } = parts
+  const balancers: SimBalancer[] = []
+  let ids = 0
+  let version = 0
+  let changing = 0
+  let asked = 0
+
+  const find = (identity: BalancerIdentity) =>
+    balancers.find((one) => formatIdentity(one.identity) === formatIdentity(identity))
+
+  function make(identity: BalancerIdentity, isLate: boolean): SimBalancer {
+    ids += 1
+    const now = scheduler.now()
+    const balancer: SimBalancer = {
+      id: ids,
+      identity: { ...identity },
+      address: `192.0.2.${((ids - 1) % 250) + 1}`,
+      fingerprint: '',
+      readyAt: now + setting.delayMs,
+      flapUntil: now + setting.flapMs,
+      parts: 2,
+      spec: undefined,
+      annotations: {},
+      addresses: [],
+      isLate,
+    }
+    balancers.push(balancer)
+    return balancer
+  }
+
+  function configure(balancer: SimBalancer, object: Served, context: ProviderContext): void {
+    balancer.fingerprint = context.fingerprint
+    balancer.spec = object.spec
+    balancer.annotations = object.metadata.annotations ?? {}
+    balancer.addresses = addressesOf(context)
+    balancer.parts = 2
+    version += 1
+  }
+
+  /** While it settles it says one thing and then another. */
+  function statusOf({ address, flapUntil }: SimBalancer): LoadBalancerStatus {
+    asked += 1
+    const shown = scheduler.now() < flapUntil && asked % 2 === 0 ? '198.51.100.1' : address
+    return { ingress: [{ ip: shown }] }
+  }
+
+  function readyStatus(balancer: SimBalancer): LoadBalancerStatus {
+    const rest = balancer.readyAt - scheduler.now()
+    if (rest > 0) throw new RetryAfter(rest, 'it has no address yet')
+    return statusOf(balancer)
+  }
+
+  function remove(identity: BalancerIdentity, fault: CloudFault | undefined): void {
+    const balancer = find(identity)
+    if (balancer === undefined) return
+    version += 1
+    balancer.parts = fault?.cloud === 'partial' ? balancer.parts - 1 : 0
+    balancer.fingerprint = ''
+    if (balancer.parts > 0) throw new RetryAfter(500, 'a part of it is left')
+    balancers.splice(balancers.indexOf(balancer), 1)
+  }
+
+  function call<T>(
+    client: CloudClient,
+    method: Method,
+    context: Pick<ProviderContext, 'signal'> & Partial<ProviderContext>,
+    action: (fault: CloudFault | undefined, isLate: boolean) => T,
+  ): Promise<T> {
+    const { signal, identity } = context
+    const id = countCall(
+      `${client.id} cloud ${method}${identity === undefined ? '' : ` ${identity.kind} ${identity.name}`}`,
+    )
+    const isChanging = method !== 'get' && method !== 'list'
+    if (isChanging) changing += 1
+    return new Promise<T>((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const fault = decisions.cloud({ id, what: WHAT[method] })
+      if (fault !== undefined) {
+        journal.fault(id, fault)
+        client.onFault()
+      }
+      let isOver = false
+      let cancelArrival: (() => void) | undefined
+      const finish = (settle: () => void) => {
+        if (isOver) return
+        isOver = true
+        signal.removeEventListener('abort', giveUp)
+        settle()
+      }
+      // What has not been done yet is not done any more, unless the cloud is late.
+      const giveUp = () => {
+        if (fault?.cloud !== 'late') cancelArrival?.()
+        finish(() => reject(signal.reason))
+      }
+      const answer = (settle: () => void) => {
+        const run = () => finish(settle)
+        scheduler.add({ label: `answer to ${id}`, owner: client.id, at: scheduler.now(), run })
+      }
+      const arrive = () => {
+        inFlight.delete(flight)
+        if (fault?.cloud === 'failed') return answer(() => reject(new Error('the cloud failed')))
+        if (fault?.cloud === 'retryAfter') return answer(() => reject(new RetryAfter(fault.ms)))
+        const isLate = isOver || !client.isWaiting()
+        let result: { value: T } | { error: unknown }
+        try {
+          result = { value: action(fault, isLate) }
+        } catch (error) {
+          result = { error }
+        }
+        if (fault?.cloud === 'lostAfter') return
+        if (fault?.cloud === 'failedAfter') return answer(() => reject(new Error('the connection was reset')))
+        const done = result
+        answer(() => ('error' in done ? reject(done.error) : resolve(done.value)))
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      if (fault?.cloud === 'lostBefore') return
+      const at = scheduler.now() + (fault !== undefined && 'ms' in fault && fault.cloud !== 'retryAfter' ? fault.ms : 0)
+      const step = scheduler.add({ label: id, owner: undefined, at, run: arrive })
+      const flight: InFlight = { sender: client.id, step }
+      inFlight.add(flight)
+      cancelArrival = () => {
+        scheduler.cancel(step)
+        inFlight.delete(flight)
+      }
+    })
+  }
+
+  function providerFor(client: CloudClient): MultiClusterProvider {
+    const told = <T>(
+      method: Method,
+      context: ProviderContext,
+      isGone: boolean,
+      result: () => Promise<T>,
+    ): Promise<T> => {
+      if (!context.signal.aborted) client.onCall(method, context, isGone)
+      return result().then((value) => {
+        client.onAnswer(method, context)
+        return value
+      })
+    }
+    const get = (context: ProviderContext): Promise<BalancerRecord | undefined> =>
+      call(client, 'get', context, () => {
+        const balancer = find(context.identity)
+        if (balancer === undefined) return undefined
+        if (balancer.readyAt > scheduler.now()) return {}
+        return {
+          status: statusOf(balancer),
+          ...(balancer.fingerprint === '' ? {} : { fingerprint: balancer.fingerprint }),
+        }
+      })
+    const ensure = (object: Served, context: ProviderContext): Promise<BalancerResult> =>
+      told('ensure', context, false, () =>
+        call(client, 'ensure', context, (_fault, isLate) => {
+          const balancer = find(context.identity) ?? make(context.identity, isLate)
+          configure(balancer, object, context)
+          return { status: readyStatus(balancer), changed: true }
+        }),
+      )
+    const update = (object: Served, context: ProviderContext): Promise<BalancerResult> =>
+      told('update', context, false, () =>
+        call(client, 'update', context, () => {
+          const balancer = find(context.identity)
+          if (balancer === undefined) throw new Error('there is no such balancer')
+          const changed = balancer.fingerprint !== context.fingerprint
+          configure(balancer, object, context)
+          return { status: readyStatus(balancer), changed }
+        }),
+      )
+    const ensureDeleted = (object: Served | undefined, context: ProviderContext): Promise<void> =>
+      told('ensureDeleted', context, object === undefined, () =>
+        call(client, 'ensureDeleted', context, (fault) => remove(context.identity, fault)),
+      )
+    const list = (context: { signal: AbortSignal }) =>
+      call(client, 'list', context, () => balancers.map(({ identity }) => ({ ...identity })))
+    return {
+      name: 'fake',
+      ...(setting.windowMs === 0 ? {} : { consistencyWindowMs: setting.windowMs }),
+      loadBalancer: {
+        getLoadBalancer: (_ingress, context) => get(context),
+        ensureLoadBalancer: ensure,
+        updateLoadBalancer: update,
+        ensureLoadBalancerDeleted: ensureDeleted,
+        ...(setting.lists && { listLoadBalancers: list }),
+      },
+      mcsLoadBalancer: {
+        getMCSLoadBalancer: (_service, context) => get(context),
+        ensureMCSLoadBalancer: ensure,
+        updateMCSLoadBalancer: update,
+        ensureMCSLoadBalancerDeleted: ensureDeleted,
+        ...(setting.lists && { listMCSLoadBalancers: list }),
+      },
+    }
+  }
+
+  return {
+    balancers: () => balancers,
+    version: () => version,
+    changingCalls: () => changing,
+    statusOf: (balancer) => (balancer.readyAt > scheduler.now() ? undefined : { ingress: [{ ip: balancer.address }] }),
+    providerFor,
+    put(identity) {
+      const balancer = make(identity, false)
+      balancer.readyAt = 0
+      balancer.flapUntil = 0
+    },
+  }
+}
+
+function addressesOf({ backends }: ProviderContext): string[] {
+  const addresses = backends.services.flatMap(({ ports }) =>
+    ports.flatMap(({ pools }) =>
+      pools.flatMap(({ state, endpoints }) => (state === 'serving' ? endpoints.map(({ address }) => address) : [])),
+    ),
+  )
+  return [...new Set(addresses)].sort()
+}
+
+export function formatIdentity({ clusterId, kind, namespace, name, uid }: BalancerIdentity): string {
+  return [clusterId, kind, namespace, name, uid].join('/')
+}

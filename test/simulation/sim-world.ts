@@ -1,0 +1,322 @@
+import { leaseName } from '../../src/adapters/lease/lease-name.ts'
+import { sha256 } from '../../src/adapters/system/sha256.ts'
+import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
+import { type Kind, RESOURCES } from '../../src/domain/kinds.ts'
+import type { Lease } from '../../src/domain/lease.ts'
+import { holderOf } from '../../src/domain/lease-record.ts'
+import type { ObjectKey } from '../../src/domain/object-key.ts'
+import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
+import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
+import { buildClass, buildCluster, buildServiceWorld } from '../support/build-objects.ts'
+import type { InFlight } from './api-network.ts'
+import { createCallCounter } from './call-counter.ts'
+import type { Decisions } from './decisions.ts'
+import type { Action } from './history.ts'
+import { createInvariants } from './invariants.ts'
+import type { Journal } from './journal.ts'
+import type { Mutation } from './mutation.ts'
+import { type Owners, trackOwners } from './owners.ts'
+import { performUserAction } from './perform-user-action.ts'
+import { createPrng } from './prng.ts'
+import type { Scheduler } from './scheduler.ts'
+import { createSimCloud, type SimCloud } from './sim-cloud.ts'
+import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
+import { createSimDoors } from './sim-doors.ts'
+import { createSimInstance, type SimInstance } from './sim-instance.ts'
+import { GO_FINALIZERS, listObjects, NAMESPACE, OTHER_CLASS } from './sim-objects.ts'
+
+/** One control plane, one cloud, and the instances of the function. */
+export interface SimWorld {
+  core: ControlPlaneCore
+  cloud: SimCloud
+  owners: Owners
+  perform(action: Action): void
+  /** Everybody lives and is awake. */
+  heal(): void
+  sweep(instance: number): void
+  isSweeping(): boolean
+  /** Writes of the function to the API server, Leases aside. */
+  writes(): number
+  leaseWrites(): number
+  afterStep(): void
+  beforeStep(): void
+  /** Instances that hold a lock. */
+  busy(): number[]
+  /** Something that only a sweep can find. */
+  hasLosses(): boolean
+}
+
+export interface WorldParts {
+  scheduler: Scheduler
+  decisions: Decisions
+  journal: Journal
+  mutation: Mutation
+}
+
+interface Slot {
+  /** Undefined while its process is dead. */
+  process: SimInstance | undefined
+  isFrozen: boolean
+  born: number
+}
+
+const SERVED = new Set(['MultiClusterIngress', 'MultiClusterService', 'ResourceBinding', 'Cluster', 'Remedy', 'Work'])
+const EXPORTS = new Set(['ServiceExport', 'PropagationPolicy', 'ClusterPropagationPolicy'])
+
+export function createSimWorld({ scheduler, decisions, journal, mutation }: WorldParts): SimWorld {
+  const { setting } = decisions
+  const countCall = createCallCounter()
+  const inFlight = new Set<InFlight>()
+  const cloud = createSimCloud({ setting: setting.cloud, scheduler, decisions, journal, countCall, inFlight })
+  let writer: string | undefined
+  let writes = 0
+  let leaseWrites = 0
+  let losses = 0
+  let reviews = 0
+  const slots: Slot[] = Array.from({ length: setting.instances }, () => ({
+    process: undefined,
+    isFrozen: false,
+    born: 0,
+  }))
+  const invariants = createInvariants({ setting, journal, cloud, owners: () => owners, isLeased })
+  const core = createCore()
+  const owners = trackOwners(
+    core,
+    () => writer,
+    (commit) => {
+      invariants.onCommit(commit)
+      const { before, after, owner } = commit
+      journal.say(
+        `  ${owner.kind} ${owner.name} ${after === undefined ? 'gone' : before === undefined ? 'created' : 'changed'} by ${commit.writer ?? 'a user'}`,
+      )
+      const isFromGo = after?.metadata.finalizers?.some((name) => GO_FINALIZERS.includes(name)) ?? false
+      if (before === undefined && isFromGo && setting.takeOver) {
+        cloud.put({ clusterId: CLUSTER_ID, kind: owner.kind, namespace: NAMESPACE, name: owner.name, uid: owner.uid })
+      }
+    },
+  )
+  const server = createLocalClusterStore(core, IDENTITY)
+  for (const index of slots.keys()) boot(index)
+
+  /** By the API server's clock, with the margin that others wait. */
+  function isLeased(id: string, key: ObjectKey): boolean {
+    const name = leaseName(FINALIZER, key, sha256)
+    const lease = listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE).find(({ metadata }) => metadata.name === name)
+    return lease !== undefined && holderOf(lease, scheduler.now(), MARGIN_MS) === id
+  }
+
+  function createCore(): ControlPlaneCore {
+    let uids = 0
+    const kinds = setting.propagation ? new Set([...SERVED, ...EXPORTS]) : SERVED
+    const made = createControlPlaneCore({
+      // Its only timers end watches.
+      clock: { now: scheduler.now, after: () => () => {} },
+      uid() {
+        uids += 1
+        return `00000000-0000-4000-8000-${String(uids).padStart(12, '0')}`
+      },
+      nameSuffix: () => 'x7k2p',
+      definitions: karmadaCrds.filter(({ metadata }) => kinds.has(kindOfDefinition(metadata.name))),
+      namespaces: [NAMESPACE, LOCK_NAMESPACE],
+      admission: () =>
+        createSimDoors({
+          scheduler,
+          decisions,
+          journal,
+          countCall,
+          reachable,
+          onReview(delivered) {
+            if (!delivered) losses += 1
+          },
+        }),
+    })
+    made.preload([
+      buildClass(),
+      buildClass({ metadata: { name: OTHER_CLASS }, spec: { controller: 'k8s.io/ingress-nginx' } }),
+      buildCluster('edge-a'),
+      buildCluster('edge-b'),
+      ...buildServiceWorld('web'),
+      ...buildServiceWorld('game'),
+    ] as never)
+    return made
+  }
+
+  /** One after another is asked; who stands still does not answer. */
+  function reachable(which: number): SimInstance | undefined {
+    if (which === 0) reviews += 1
+    const living = slots.filter(({ process }) => process !== undefined)
+    const slot = living[(reviews + which) % living.length]
+    return slot === undefined || slot.isFrozen ? undefined : slot.process
+  }
+
+  function boot(index: number): void {
+    const slot = slots[index]
+    if (slot === undefined || slot.process !== undefined) return
+    slot.born += 1
+    const id = `instance-${index}${slot.born === 1 ? '' : `.${slot.born}`}`
+    const process = createSimInstance(
+      {
+        id,
+        skewMs: setting.skewsMs[index] ?? 0,
+        isWaiting: () => slot.process?.id === id,
+        onSend(key, what) {
+          const isWrite = what === 'write' || what === 'claim'
+          if (isWrite) writes += 1
+          if (what === 'lease') leaseWrites += 1
+          invariants.onSend(id, key, isWrite)
+        },
+        onFault: () => invariants.onFault(id),
+        onCall: (method, context, isGone) => invariants.onCloudCall(id, method, context, isGone),
+        onAnswer: (method, context) => invariants.onCloudAnswer(id, method, context),
+      },
+      {
+        setting,
+        scheduler,
+        decisions,
+        journal,
+        countCall,
+        inFlight,
+        server,
+        cloud,
+        mutation,
+        writing(sender) {
+          writer = sender
+        },
+        watchLock: invariants.watchLock,
+      },
+    )
+    slot.process = process
+  }
+
+  function kill(index: number, restartMs: number, lands: number): void {
+    const slot = slots[index]
+    const id = slot?.process?.id
+    if (slot === undefined || id === undefined) return
+    journal.happened('kill')
+    losses += 1
+    slot.process = undefined
+    if (slot.isFrozen) scheduler.thaw(id)
+    slot.isFrozen = false
+    scheduler.forget(id)
+    invariants.onGone(id)
+    const prng = createPrng(lands)
+    for (const flight of inFlight) {
+      if (flight.sender !== id) continue
+      inFlight.delete(flight)
+      if (prng.chance(0.5)) {
+        // What was sent may arrive a while later.
+        scheduler.cancel(flight.step)
+        const at = Math.max(flight.step.at, scheduler.now() + prng.pick([0, 0, 200, 3_000]))
+        scheduler.add({ ...flight.step, at, label: `${flight.step.label}, after its death` })
+        journal.happened('landed after death')
+      } else {
+        scheduler.cancel(flight.step)
+      }
+    }
+    scheduler.add({
+      label: `restart of ${id}`,
+      owner: undefined,
+      at: scheduler.now() + restartMs,
+      run: () => boot(index),
+    })
+  }
+
+  function freeze(index: number, ms: number): void {
+    const slot = slots[index]
+    const id = slot?.process?.id
+    if (slot === undefined || id === undefined || slot.isFrozen) return
+    journal.happened('freeze')
+    slot.isFrozen = true
+    scheduler.freeze(id)
+    invariants.onFrozen(id)
+    const run = () => {
+      if (slot.process?.id === id) thaw(slot)
+    }
+    scheduler.add({ label: `thaw of ${id}`, owner: undefined, at: scheduler.now() + ms, run })
+  }
+
+  function thaw(slot: Slot): void {
+    if (slot.process !== undefined && slot.isFrozen) scheduler.thaw(slot.process.id)
+    slot.isFrozen = false
+  }
+
+  /** A door that is closed is a message lost. */
+  function awake(index: number): SimInstance | undefined {
+    const slot = slots[index]
+    return slot === undefined || slot.isFrozen ? undefined : slot.process
+  }
+
+  function tellCluster(name: string): void {
+    awake(0)?.accept(cloudEvent('Cluster', '', name, 'UPDATE'))
+  }
+
+  function perform(action: Action): void {
+    journal.say(`ACTION ${JSON.stringify(action)}`)
+    writer = undefined
+    switch (action.do) {
+      case 'kill':
+        kill(action.instance, action.restartMs, action.lands)
+        break
+      case 'freeze':
+        freeze(action.instance, action.ms)
+        break
+      case 'cloudEvent':
+        journal.happened('cloud event')
+        awake(action.instance)?.accept(cloudEvent(action.kind, NAMESPACE, action.name, action.operation))
+        break
+      case 'sweep':
+        journal.happened('sweep')
+        awake(action.instance)?.sweep(action.scope)
+        break
+      case 'compact':
+        journal.happened('compaction')
+        core.compact()
+        break
+      case 'pause':
+        break
+      default: {
+        journal.happened(`user: ${action.do}`)
+        if (action.do === 'status' || action.do === 'cluster') losses += 1
+        const isTold = action.do === 'cluster' && action.told
+        const done = () => {
+          if (isTold) tellCluster(action.cluster)
+        }
+        performUserAction(action, core).then(done, (error) => journal.say(`  refused: ${String(error).slice(0, 120)}`))
+      }
+    }
+  }
+
+  return {
+    core,
+    cloud,
+    owners,
+    perform,
+    heal() {
+      for (const slot of slots) thaw(slot)
+      for (const index of slots.keys()) boot(index)
+    },
+    sweep: (index) => awake(index % slots.length)?.sweep('all'),
+    isSweeping: () => slots.some(({ process }) => process?.isSweeping() ?? false),
+    writes: () => writes,
+    leaseWrites: () => leaseWrites,
+    beforeStep() {
+      writer = undefined
+    },
+    afterStep: invariants.afterStep,
+    busy() {
+      const holding = invariants.holders()
+      return [...slots.keys()].filter((index) => holding.includes(slots[index]?.process?.id ?? ''))
+    },
+    hasLosses: () => losses > 0,
+  }
+}
+
+function kindOfDefinition(name: string): string {
+  const [plural] = name.split('.')
+  return (Object.keys(RESOURCES) as Kind[]).find((kind) => RESOURCES[kind].plural === plural) ?? ''
+}
+
+function cloudEvent(kind: Kind, namespace: string, name: string, operation: ClusterEvent['operation']): ClusterEvent {
+  return { source: 'cloudevent', operation, group: RESOURCES[kind].group, kind, namespace, name, receivedAt: 0 }
+}
