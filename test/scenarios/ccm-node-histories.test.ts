@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import { conditionOf, isReady, type Node } from '../../src/domain/node.ts'
 import { isMarkedShutDown, isUninitialized } from '../../src/domain/nodes/node-taints.ts'
 import type { SweepScope } from '../../src/domain/sweep-report.ts'
+import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import { buildJoiningNode, buildMachine, NOT_READY, READY } from '../support/build-nodes.ts'
 import { createNodeWorld, type NodeWorld } from '../support/node-world.ts'
 
@@ -36,7 +38,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const told = fc.constantFrom('lost', 'review', 'event', 'both')
 const history = fc.record({
   steps: fc.array(fc.tuple(step, told), { minLength: 3, maxLength: 25 }),
-  /** Which calls into the cloud fail, before or after they acted. */
+  /** Which calls into the cloud and which writes fail, before or after they acted: as if the process had died there. */
   failures: fc.array(fc.constantFrom(undefined, undefined, undefined, 'before' as const, 'after' as const), {
     maxLength: 40,
   }),
@@ -47,11 +49,13 @@ t.test('any history of nodes, told or not, with any failures, ends in the same w
     fc.asyncProperty(history, async ({ steps, failures }) => {
       const rest = failures.values()
       let isWell = false
+      const nextFailure = () => (isWell ? undefined : rest.next().value)
       const world = createNodeWorld({
         failure: () => {
-          const when = isWell ? undefined : rest.next().value
+          const when = nextFailure()
           return when && { when, error: new Error('the cloud is down') }
         },
+        wrapStore: (store) => losingAnswers(store, nextFailure),
       })
       for (const [each, how] of steps) await take(each, how, world)
       // Longer than the longest backoff, and than a new node is given.
@@ -82,6 +86,24 @@ t.test('any history of nodes, told or not, with any failures, ends in the same w
   )
   t.pass()
 })
+
+function losingAnswers(store: ClusterStore, nextFailure: () => 'before' | 'after' | undefined): ClusterStore {
+  async function write<R>(what: () => Promise<R>): Promise<R> {
+    const when = nextFailure()
+    const failed = new CatalogueError('ApiTimeout', 'the API server did not answer in time')
+    if (when === 'before') throw failed
+    const written = await what()
+    if (when === 'after') throw failed
+    return written
+  }
+  return {
+    get: store.get,
+    list: store.list,
+    create: (kind, object, options) => write(() => store.create(kind, object, options)),
+    patch: (key, patch, options) => write(() => store.patch(key, patch, options)),
+    delete: (key, options) => write(() => store.delete(key, options)),
+  }
+}
 
 async function take(each: Step, how: string, world: NodeWorld): Promise<void> {
   switch (each.do) {

@@ -30,6 +30,8 @@ export interface CloudInstallation {
   /** `verb resource.group` of every rule of the role. */
   grants: readonly string[]
   sweep(scope: SweepScope): Promise<SweepReport>
+  /** Registers the webhooks anew, with or without `nodes/status`. */
+  register(nodeStatus: boolean): Promise<void>
   /** Log lines of faults of the program. */
   errors(): string[]
 }
@@ -73,10 +75,11 @@ export async function withCloudInstallation(
       assert.equal(answer.statusCode, 200, text)
       return JSON.parse(text) as SweepReport
     },
+    register: (nodeStatus) => register(admin, url, authority.caPem, nodeStatus),
     errors: () => lines.filter((line) => Number((JSON.parse(line) as { level: number }).level) >= 50),
   }
   try {
-    await register(admin, url, authority.caPem)
+    await installation.register(false)
     await story(installation)
     assert.deepEqual(installation.errors(), [], 'faults of the program')
   } catch (error) {
@@ -140,9 +143,9 @@ async function tokenOf(admin: ApiClient): Promise<string> {
   return (status as { token: string }).token
 }
 
-async function register(admin: ApiClient, url: string, caPem: string): Promise<void> {
+async function register(admin: ApiClient, url: string, caPem: string, nodeStatus: boolean): Promise<void> {
   await unregister(admin)
-  for (const configuration of cloudWebhookConfigurations({ at: { url }, caPem, identity: IDENTITY })) {
+  for (const configuration of cloudWebhookConfigurations({ at: { url }, caPem, identity: IDENTITY, nodeStatus })) {
     await mustBe(201, admin.post(`${CONFIGURATIONS}/${configuration.kind.toLowerCase()}s`, configuration))
   }
 }
