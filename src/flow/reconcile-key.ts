@@ -47,7 +47,7 @@ async function runReconciler(
 const UNSTATED_AFTER_MS = 100
 
 /** What an error means for the key: by its code, never by its text. */
-export function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {
+function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {
   if (isCatalogueError(error)) {
     return error.retry === 'after'
       ? { kind: 'later', afterMs: error.afterMs ?? UNSTATED_AFTER_MS, reason: error.message }
