@@ -9,14 +9,24 @@ import { FLOW_METRICS } from './flow-metrics.ts'
 
 /** Reconciles one key and says what became of it, in one log line and one count. Never throws. */
 export async function reconcileKey(key: ObjectKey, flow: Flow, pass: ReconcilePass): Promise<Outcome> {
-  const { clock, logger, metrics, reconcilers } = flow
-  const started = clock.now()
-  const outcome = await runReconciler(key, reconcilers[key.kind], pass, logger)
+  const started = flow.clock.now()
+  const outcome = await runReconciler(key, flow.reconcilers[key.kind], pass, flow.logger)
+  report(key, outcome, started, flow)
+  return outcome
+}
+
+/** A pass that failed before its reconciler was asked is said the same way. */
+export function failedToReconcile(key: ObjectKey, error: unknown, flow: Flow): Outcome {
+  const outcome = outcomeOfError(error, key, flow.logger)
+  report(key, outcome, flow.clock.now(), flow)
+  return outcome
+}
+
+function report(key: ObjectKey, outcome: Outcome, started: number, { clock, logger, metrics }: Flow): void {
   const seconds = (clock.now() - started) / 1000
   metrics.count(FLOW_METRICS.reconciles.name, { controller: key.kind, result: outcome.kind })
   metrics.observe(FLOW_METRICS.reconcileTime.name, seconds, { controller: key.kind })
   logOutcome(logger.child({ key: formatKey(key), seconds }), outcome)
-  return outcome
 }
 
 async function runReconciler(
@@ -37,7 +47,7 @@ async function runReconciler(
 const UNSTATED_AFTER_MS = 100
 
 /** What an error means for the key: by its code, never by its text. */
-export function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {
+function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome {
   if (isCatalogueError(error)) {
     return error.retry === 'after'
       ? { kind: 'later', afterMs: error.afterMs ?? UNSTATED_AFTER_MS, reason: error.message }

@@ -9,11 +9,11 @@ import { dependentsOf } from './dependents-of.ts'
 import type { Flow } from './flow.ts'
 import { knownReader } from './known-reader.ts'
 import { lookForChanges } from './look-for-changes.ts'
-import { outcomeOfError, reconcileKey } from './reconcile-key.ts'
+import { failedToReconcile, reconcileKey } from './reconcile-key.ts'
 
 /** One pass over one item: wait for what was announced, queue what depends on it, reconcile what is there. Never throws. */
 export async function workOn(item: WorkItem, flow: Flow, signal: AbortSignal): Promise<WorkResult> {
-  const { reader, clock, logger } = flow
+  const { reader, clock } = flow
   try {
     const sighting = await lookForChanges(item, { reader, now: clock.now(), signal })
     if (!sighting.worthwhile) return { outcome: notYet(sighting.waiting), waiting: sighting.waiting }
@@ -23,7 +23,7 @@ export async function workOn(item: WorkItem, flow: Flow, signal: AbortSignal): P
     const outcome = await reconcileKey(item.key, flow, pass)
     return { outcome, waiting: sighting.waiting }
   } catch (error) {
-    return { outcome: outcomeOfError(error, item.key, logger), waiting: item.hints }
+    return { outcome: failedToReconcile(item.key, error, flow), waiting: item.hints }
   }
 }
 

@@ -10,7 +10,7 @@ type ProviderErrorKind =
  * What a provider throws to say more than "it failed". Any other error is a failure that is tried again with growing delay.
  * The classes carry a `kind`, so that a provider bundled with its own copy of this package is still understood.
  */
-export abstract class ProviderError extends Error {
+abstract class ProviderError extends Error {
   abstract readonly kind: ProviderErrorKind
 }
 

@@ -1155,6 +1155,23 @@ async function tellOf(world: World, kind: Kind, name: string, overrides: Partial
   })
 }
 
+t.test('what fails before the reconciler is asked is said, and tried again', async (t) => {
+  const refused = new CatalogueError('ApiForbidden', 'cannot get endpointslices')
+  const world = createWorld({
+    wrapStore: (store) => ({
+      ...store,
+      get: (key, options) => (key.kind === 'EndpointSlice' ? Promise.reject(refused) : store.get(key, options)),
+    }),
+  })
+  await tellOf(world, 'EndpointSlice', 'imported-edge-a-web-x7k2p', { operation: 'DELETE', source: 'admission' })
+  await world.clock.advance(1_000)
+  t.match(
+    world.logs.filter(({ level }) => level === 'warn').map(({ fields }) => fields),
+    [{ outcome: 'failed', code: 'ApiForbidden', error: 'cannot get endpointslices' }],
+  )
+  t.equal(world.runtime.queue.size(), 1)
+})
+
 t.test('what an object depends on brings it back', async (t) => {
   const tls = { tls: [{ secretName: 'cert' }], ...buildIngress().spec }
   const rows: { title: string; kind: Kind; name: string; change: (world: World) => Promise<unknown> }[] = [

@@ -10,7 +10,7 @@ import {
 } from './pool-memory.ts'
 import type { ResolvedBackends } from './resolve-backends.ts'
 
-export const DEFAULT_GRACE_MS = 15_000
+const DEFAULT_GRACE_MS = 15_000
 
 export interface HeldBackends {
   backends: Backends

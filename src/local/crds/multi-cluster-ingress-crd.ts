@@ -95,7 +95,7 @@ const status = object(
 )
 
 /** networking.karmada.io/v1alpha1 MultiClusterIngress. */
-export const multiClusterIngressSchema: StructuralSchema = kindSchema(
+const multiClusterIngressSchema: StructuralSchema = kindSchema(
   { spec, status },
   'Leads requests from outside to Services that run in several clusters. The routing is written like an Ingress.',
 )

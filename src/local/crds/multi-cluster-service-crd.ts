@@ -36,7 +36,7 @@ const status = object(
 )
 
 /** networking.karmada.io/v1alpha1 MultiClusterService. */
-export const multiClusterServiceSchema: StructuralSchema = kindSchema(
+const multiClusterServiceSchema: StructuralSchema = kindSchema(
   { 'spec!': spec, status },
   'Exposes the Service of the same name out of several clusters, or across them.',
 )

@@ -17,6 +17,8 @@ const namespace = 'rbac'
 const BINDINGS = `/apis/work.karmada.io/v1alpha2/namespaces/${namespace}/resourcebindings`
 const EXPORTS = `/apis/multicluster.x-k8s.io/v1alpha1/namespaces/${namespace}/serviceexports`
 const POLICIES = `/apis/policy.karmada.io/v1alpha1/namespaces/${namespace}/propagationpolicies`
+const REMEDIES = '/apis/remedy.karmada.io/v1alpha1/remedies'
+const REMEDY = { metadata: { name: 'keep-away' }, spec: { clusterAffinity: { clusterNames: ['member1'] } } }
 const CRD_POLICY = '/apis/policy.karmada.io/v1alpha1/clusterpropagationpolicies/serviceexportpropagation-policy'
 
 export const scenario: Scenario = {
@@ -38,7 +40,7 @@ export const scenario: Scenario = {
         } finally {
           await watch.kill()
           for (const name of ['member1', 'member2']) await context.admin.delete(`${CLUSTERS}/${name}`)
-          await context.admin.delete(CRD_POLICY)
+          for (const path of [`${REMEDIES}/keep-away`, CRD_POLICY]) await context.admin.delete(path)
         }
 
         const requests = await installed.audit.requests()
@@ -88,7 +90,7 @@ async function liveAndDie(admin: ApiClient, installed: Installation): Promise<vo
     assert.deepEqual(await clustersOf(admin, POLICIES), [['member1']])
     assert.deepEqual(await clustersOf(admin, CRD_POLICY), [['member1']])
   })
-  // No review tells of bindings.
+  await mustBe(201, admin.post(REMEDIES, { apiVersion: 'remedy.karmada.io/v1alpha1', kind: 'Remedy', ...REMEDY }))
   await mustBe(201, admin.post(CLUSTERS, cluster('member2')))
   await edit(`${BINDINGS}/web-service`, { clusters: [{ name: 'member1' }, { name: 'member2' }] })
   await sweepUntil(installed, async () => {

@@ -167,9 +167,8 @@ async function install(context: ScenarioContext, name: string, options: Installa
       await unregister(admin)
       const { url, caPem } = at
       for (const configuration of webhookConfigurations({ url, caPem, finalizer: FINALIZER, identity: IDENTITY })) {
-        const webhooks = configuration.webhooks.filter((webhook) =>
-          doors.some((door) => webhook.name.startsWith(`${door}.`)),
-        )
+        // `notify.…`, and `notify-services.…` and its like.
+        const webhooks = configuration.webhooks.filter(({ name }) => doors.some((door) => name.startsWith(door)))
         if (webhooks.length > 0)
           await mustBe(201, admin.post(collectionOf(configuration.kind), { ...configuration, webhooks }))
       }

@@ -16,7 +16,7 @@ const LATENCY_MS = 5
 export type Mood = 'throttle' | 'late' | undefined
 
 /** What is done late is done within this time. */
-export const LATE_MS = 400
+const LATE_MS = 400
 
 /** The fake cloud behind HTTP, for functions in processes of their own: it outlives them. */
 export async function serveCloud(
