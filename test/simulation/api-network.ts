@@ -3,22 +3,17 @@ import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { ClusterStore, Patch } from '../../src/ports/cluster-store.ts'
 import type { CallToDecide, Decisions } from './decisions.ts'
+import type { Exchanges } from './exchanges.ts'
 import type { ApiFault } from './history.ts'
 import type { Journal } from './journal.ts'
-import type { Scheduler, Step } from './scheduler.ts'
-
-/** A request that is under way; when its sender dies it may still land. */
-export interface InFlight {
-  sender: string
-  step: Step
-}
+import type { Scheduler } from './scheduler.ts'
 
 export interface NetworkParts {
   scheduler: Scheduler
   decisions: Decisions
   journal: Journal
   countCall: (label: string) => string
-  inFlight: Set<InFlight>
+  exchanges: Exchanges
   /** The API server, as the function's user. */
   server: ClusterStore
   /** A write of this sender is done in the step that is run now. */
@@ -45,7 +40,7 @@ const ALWAYS = { signal: new AbortController().signal }
 
 /** Each request is two steps: it arrives and is done, and its answer arrives. Between them anything may happen. */
 export function connect(sender: Sender, parts: NetworkParts): Connection {
-  const { scheduler, decisions, journal, countCall, inFlight, server, writing } = parts
+  const { scheduler, decisions, journal, countCall, exchanges, server, writing } = parts
   const { id, skewMs } = sender
   const clock = scheduler.clockOf(id, skewMs)
   const serverTime = createServerTime(clock)
@@ -66,49 +61,29 @@ export function connect(sender: Sender, parts: NetworkParts): Connection {
       sender.onFault()
     }
     const sentAt = clock.now()
-    return new Promise<T>((resolve, reject) => {
-      let isOver = false
-      let cancelTimeout = () => {}
-      const finish = (settle: () => void) => {
-        if (isOver) return
-        isOver = true
-        cancelTimeout()
-        signal.removeEventListener('abort', giveUp)
-        settle()
-      }
-      const giveUp = () => finish(() => reject(new CatalogueError('ApiTimeout', 'no answer', { object: key })))
-      signal.addEventListener('abort', giveUp, { once: true })
-      if (fault !== undefined) cancelTimeout = clock.after(TIMEOUT_MS, giveUp)
-
-      const answer = (settle: () => void) => {
-        const date = new Date(scheduler.now()).toUTCString()
-        const run = () => {
-          serverTime.observe(date, sentAt)
-          finish(settle)
-        }
-        scheduler.add({ label: `answer to ${call}`, owner: id, at: scheduler.now(), run })
-      }
-      const refusal = refusalOf(fault, key)
-      const arrive = () => {
-        inFlight.delete(flight)
-        if (refusal !== undefined) return answer(() => reject(refusal))
+    let date = ''
+    const refusal = refusalOf(fault, key)
+    const noAnswer = () => new CatalogueError('ApiTimeout', 'no answer', { object: key })
+    return exchanges.send<T>({
+      label: call,
+      sender: id,
+      signal,
+      delayMs: fault?.api === 'lostBefore' ? undefined : fault !== undefined && 'ms' in fault ? fault.ms : 0,
+      // The API server does what it was asked, whoever listens.
+      isUnstoppable: true,
+      timeout: fault === undefined ? undefined : { ms: TIMEOUT_MS, error: noAnswer },
+      onAbort: noAnswer,
+      onAnswer: () => serverTime.observe(date, sentAt),
+      arrive(reply) {
+        date = new Date(scheduler.now()).toUTCString()
+        if (refusal !== undefined) return reply.reject(refusal)
         writing(id)
-        action(fault).then(
-          (result) => {
-            if (fault === undefined || fault.api === 'slow' || fault.api === 'finalizerDropped') {
-              answer(() => resolve(result))
-            } else if (fault.api === 'failedAfter') {
-              answer(() => reject(new CatalogueError('ApiFailed', 'etcd: leader changed', { object: key })))
-            }
-          },
-          (error) => answer(() => reject(error)),
-        )
-      }
-      if (fault?.api === 'lostBefore') return
-      const at = scheduler.now() + (fault !== undefined && 'ms' in fault ? fault.ms : 0)
-      const step = scheduler.add({ label: call, owner: undefined, at, run: arrive })
-      const flight: InFlight = { sender: id, step }
-      inFlight.add(flight)
+        action(fault).then((result) => {
+          if (fault?.api === 'failedAfter')
+            reply.reject(new CatalogueError('ApiFailed', 'leader changed', { object: key }))
+          else if (fault?.api !== 'lostAfter') reply.resolve(result)
+        }, reply.reject)
+      },
     })
   }
 

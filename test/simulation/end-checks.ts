@@ -3,6 +3,9 @@ import type { Cluster } from '../../src/domain/cluster.ts'
 import type { EndpointSlice } from '../../src/domain/endpoint-slice.ts'
 import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import type { IngressClass } from '../../src/domain/ingress-class.ts'
+import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
+import type { Lease } from '../../src/domain/lease.ts'
+import { hasNotes, holderOf, keyOfLease } from '../../src/domain/lease-record.ts'
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../src/domain/multi-cluster-service.ts'
 import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
@@ -11,7 +14,7 @@ import type { Setting } from './history.ts'
 import type { Journal } from './journal.ts'
 import type { Owner } from './owners.ts'
 import type { SimBalancer } from './sim-cloud.ts'
-import { FINALIZER, LOCK_NAMESPACE } from './sim-config.ts'
+import { FINALIZER, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
 import { GO_FINALIZERS, listObjects, OUR_CLASS, readObject, SECOND_CLASS, serviceOfName } from './sim-objects.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -25,22 +28,38 @@ export const END_INVARIANTS = {
   content: 'the balancer serves the spec, the annotations and the endpoints of this moment',
   clusters: 'status names the blocked clusters of this moment',
   orphans: 'no balancer is left of an object that is gone, where the provider can list',
-  leases: 'no Lease is left',
+  leases: 'no Lease is held, none is left without a note, and no create of a served object is noted as unknown',
 } as const
+
+const CREATE_NOTE = 'webhook-cloud-provider.dev/note-create'
 
 type Stored = MultiClusterIngress & MultiClusterService
 
 /** Asked of the control plane and of the cloud alone, with a simple idea of what is right. */
 export function checkEnd(world: SimWorld, setting: Setting, journal: Journal): void {
-  const { core, cloud, owners } = world
+  const { cloud, owners } = world
   for (const owner of owners.all()) {
     const balancers = cloud.balancers().filter(({ identity }) => identity.uid === owner.uid)
     if (owner.exists) checkLiving(owner, balancers, world, setting, journal)
     else checkGone(owner, balancers, setting, journal)
   }
+  checkLeases(world, journal)
+}
+
+function checkLeases({ core, now }: SimWorld, journal: Journal): void {
   journal.checked(END_INVARIANTS.leases)
-  const leases = listObjects(core, 'Lease', LOCK_NAMESPACE).length
-  if (leases > 0) journal.violated(END_INVARIANTS.leases, `${leases} left`)
+  for (const lease of listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE)) {
+    const { kind, name = '' } = keyOfLease(lease) ?? {}
+    const object = kind === undefined ? undefined : readObject<Stored>(core, kind, name)
+    const isUnknown = lease.metadata.annotations?.[CREATE_NOTE]?.includes(object?.metadata.uid ?? '-') ?? false
+    const isServed =
+      object !== undefined &&
+      hasFinalizer(object, FINALIZER) &&
+      !isBeingDeleted(object) &&
+      belongsTo(object, core) === 'ours'
+    if (hasNotes(lease) && !(isServed && isUnknown) && holderOf(lease, now(), MARGIN_MS) === undefined) continue
+    journal.violated(END_INVARIANTS.leases, `${kind} ${name}: ${JSON.stringify(lease.metadata.annotations)}`)
+  }
 }
 
 function checkGone(owner: Owner, balancers: SimBalancer[], { cloud }: Setting, journal: Journal): void {

@@ -13,6 +13,8 @@ export interface Setting {
 }
 
 export interface CloudSetting {
+  /** Until a call arrives. */
+  latencyMs: number
   /** From a create until there is an address. */
   delayMs: number
   /** How long a new balancer reports one address and then another. */

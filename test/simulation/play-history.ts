@@ -21,7 +21,7 @@ export const RESTS = 'a quiet world comes to rest: a sweep writes nothing and ch
 
 /** A history too long to be one. */
 const MOST_STEPS = 40_000
-const ROUNDS = 8
+const ROUNDS = 10
 const BETWEEN_SWEEPS_MS = 61_000
 
 /** Plays one history to its end: first everything that happens, then quiescence. The same decisions, the same history. */
@@ -44,7 +44,10 @@ export async function playHistory(decisions: Decisions, options: PlayOptions = {
   isQuiet = true
   await comeToRest(run, scheduler, world, journal)
   if (journal.violation === undefined) checkEnd(world, decisions.setting, journal)
-  return { violation: journal.violation, journal, steps: run.count() }
+  const { violation } = journal
+  world.close()
+  await settled()
+  return { violation, journal, steps: run.count() }
 }
 
 interface Run {
@@ -115,13 +118,13 @@ async function comeToRest(run: Run, scheduler: Scheduler, world: SimWorld, journ
   await drain(BETWEEN_SWEEPS_MS)
   world.heal()
   for (let round = 0; round < ROUNDS && !run.isOver(); round += 1) {
-    const before = world.writes() + world.cloud.changingCalls()
+    const before = world.writes() + world.cloud.version()
     const leases = world.leaseWrites()
     journal.say(`SWEEP ${round}`)
     world.sweep(round)
     await drain(BETWEEN_SWEEPS_MS)
     journal.checked(RESTS)
-    if (world.writes() + world.cloud.changingCalls() === before && world.leaseWrites() === leases && round > 0) return
+    if (world.writes() + world.cloud.version() === before && world.leaseWrites() === leases && round > 0) return
   }
   if (journal.violation === undefined) journal.violated(RESTS, `not after ${ROUNDS} sweeps`)
 }

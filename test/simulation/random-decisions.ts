@@ -22,6 +22,8 @@ export interface RandomDecisions extends Decisions {
 interface Temper {
   actions: number
   actionChance: number
+  /** How often somebody gets in the way of one who works. */
+  interference: number
   /** How often not the first step is taken. */
   disorder: number
   apiFaults: number
@@ -41,11 +43,11 @@ export function randomDecisions(seed: number): RandomDecisions {
   let endsAt: number | undefined
 
   function fault<F extends ApiFault | CloudFault | ReviewFault>(
-    { id }: CallToDecide,
+    { id, what }: CallToDecide,
     chance: number,
     choices: readonly (readonly [number, F])[],
   ): F | undefined {
-    if (!prng.chance(chance)) return undefined
+    if (!prng.chance(chance * (WEIGHTS[what] ?? 1))) return undefined
     const chosen = prng.choose(choices)
     entries.push({ call: id, fault: chosen })
     return chosen
@@ -59,11 +61,16 @@ export function randomDecisions(seed: number): RandomDecisions {
         endsAt ??= at
         return 'end'
       }
-      if (!must && !prng.chance(isIdle ? Math.max(temper.actionChance, WHEN_IDLE) : temper.actionChance))
-        return undefined
+      const chance = isIdle ? Math.max(temper.actionChance, WHEN_IDLE) : temper.actionChance
+      const interferes = busy.length > 0 && prng.chance(temper.interference)
+      if (!must && !interferes && !prng.chance(chance)) return undefined
       const isFirst = left === temper.actions
       left -= 1
-      const action = isFirst ? createOne(prng, temper) : randomAction(prng, temper, setting, busy)
+      const action = isFirst
+        ? createOne(prng, temper)
+        : interferes
+          ? interference(prng, temper)
+          : randomAction(prng, temper, setting, busy)
       entries.push({ at, action })
       return action
     },
@@ -91,6 +98,7 @@ function randomSetting(prng: Prng): Setting {
     lock,
     skewsMs: Array.from({ length: instances }, () => (prng.chance(0.5) ? 0 : prng.integer(6_001) - 3_000)),
     cloud: {
+      latencyMs: prng.pick([0, 0, 300]),
       delayMs: prng.pick([0, 0, 0, 3_000]),
       flapMs: prng.pick([0, 0, 4_000]),
       windowMs: prng.pick([0, 12_000]),
@@ -103,11 +111,12 @@ function randomSetting(prng: Prng): Setting {
 
 function randomTemper(prng: Prng): Temper {
   return {
-    actions: 2 + prng.integer(12),
+    actions: 3 + prng.integer(40),
     actionChance: prng.pick([0.02, 0.06, 0.15]),
+    interference: prng.pick([0, 0.05, 0.2]),
     disorder: prng.pick([0, 0.3, 0.8]),
-    apiFaults: prng.pick([0, 0.02, 0.08]),
-    cloudFaults: prng.pick([0, 0.06, 0.2]),
+    apiFaults: prng.pick([0, 0.02, 0.06]),
+    cloudFaults: prng.pick([0, 0.08, 0.25]),
     reviewFaults: prng.pick([0, 0.1, 0.4]),
     chaos: prng.pick([0, 0.3, 0.6]),
     names: prng.choose<readonly [BalancedName, ...BalancedName[]]>([
@@ -155,6 +164,30 @@ function randomUser(prng: Prng, { names }: Temper): UserAction {
     [2, () => ({ do: 'binding', service: service(prng), clusters: prng.integer(3) })],
     [2, () => ({ do: 'service', service: service(prng), how: prng.pick(['present', 'absent', 'annotated']) })],
     [2, () => ({ do: 'cluster', cluster: cluster(prng), blocked: prng.chance(0.5), told: prng.chance(0.5) })],
+  ])
+  return make()
+}
+
+/** Writes are fewer than reads, and more can go wrong with them. */
+const WEIGHTS: Partial<Record<CallToDecide['what'], number>> = {
+  write: 3,
+  claim: 6,
+  lease: 2,
+  page: 4,
+  create: 2,
+  delete: 2,
+}
+
+/** What hurts most while somebody works on the object. */
+function interference(prng: Prng, { names }: Temper): Action {
+  const name = prng.pick(names)
+  const make = prng.choose<() => Action>([
+    [4, () => ({ do: 'vanish', name })],
+    [3, () => ({ do: 'delete', name })],
+    [1, () => ({ do: 'strip', name })],
+    [5, () => ({ do: 'foreignFinalizer', name, how: prng.pick(['first', 'first', 'last', 'none']) })],
+    [3, () => ({ do: 'class', name, to: prng.pick(['ours', 'another']) })],
+    [2, () => ({ do: 'spec', name, value: prng.integer(4) })],
   ])
   return make()
 }

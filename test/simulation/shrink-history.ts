@@ -63,6 +63,7 @@ function simpler({ instances, lock }: Setting): ((setting: Setting) => Setting)[
   return [
     (setting) => ({ ...setting, skewsMs: setting.skewsMs.map(() => 0) }),
     (setting) => ({ ...setting, cloud: { ...setting.cloud, flapMs: 0 } }),
+    (setting) => ({ ...setting, cloud: { ...setting.cloud, latencyMs: 0 } }),
     (setting) => ({ ...setting, cloud: { ...setting.cloud, delayMs: 0 } }),
     (setting) => ({ ...setting, propagation: false }),
     (setting) => ({ ...setting, takeOver: false }),

@@ -9,8 +9,8 @@ import type {
   MultiClusterProvider,
   ProviderContext,
 } from '../../src/provider/multicluster.ts'
-import type { InFlight } from './api-network.ts'
 import type { CallToDecide, Decisions } from './decisions.ts'
+import type { Exchanges } from './exchanges.ts'
 import type { CloudFault, CloudSetting } from './history.ts'
 import type { Journal } from './journal.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -47,10 +47,8 @@ export interface CloudClient {
 
 export interface SimCloud {
   balancers(): readonly SimBalancer[]
-  /** Grows with every change. */
+  /** Grows with every change; a call that changes nothing is none. */
   version(): number
-  /** Changes to it, asked for by calls. */
-  changingCalls(): number
   statusOf(balancer: SimBalancer): LoadBalancerStatus | undefined
   providerFor(client: CloudClient): MultiClusterProvider
   /** One that was there before the history begins. */
@@ -63,7 +61,7 @@ export interface CloudParts {
   decisions: Decisions
   journal: Journal
   countCall: (label: string) => string
-  inFlight: Set<InFlight>
+  exchanges: Exchanges
 }
 
 const WHAT: Record<Method, CallToDecide['what']> = {
@@ -79,11 +77,10 @@ const WHAT: Record<Method, CallToDecide['what']> = {
  * own; it may act after its caller has given up, within the window that it states.
  */
 export function createSimCloud(parts: CloudParts): SimCloud {
-  const { setting, scheduler, decisions, journal, countCall, inFlight } = parts
+  const { setting, scheduler, decisions, journal, countCall, exchanges } = parts
   const balancers: SimBalancer[] = []
   let ids = 0
   let version = 0
-  let changing = 0
   let asked = 0
 
   const find = (identity: BalancerIdentity) =>
@@ -110,12 +107,12 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   }
 
   function configure(balancer: SimBalancer, object: Served, context: ProviderContext): void {
+    if (balancer.fingerprint !== context.fingerprint || balancer.parts < 2) version += 1
     balancer.fingerprint = context.fingerprint
     balancer.spec = object.spec
     balancer.annotations = object.metadata.annotations ?? {}
     balancer.addresses = addressesOf(context)
     balancer.parts = 2
-    version += 1
   }
 
   /** While it settles it says one thing and then another. */
@@ -151,58 +148,34 @@ export function createSimCloud(parts: CloudParts): SimCloud {
     const id = countCall(
       `${client.id} cloud ${method}${identity === undefined ? '' : ` ${identity.kind} ${identity.name}`}`,
     )
-    const isChanging = method !== 'get' && method !== 'list'
-    if (isChanging) changing += 1
-    return new Promise<T>((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
-      const fault = decisions.cloud({ id, what: WHAT[method] })
-      if (fault !== undefined) {
-        journal.fault(id, fault)
-        client.onFault()
-      }
-      let isOver = false
-      let cancelArrival: (() => void) | undefined
-      const finish = (settle: () => void) => {
-        if (isOver) return
-        isOver = true
-        signal.removeEventListener('abort', giveUp)
-        settle()
-      }
+    if (signal.aborted) return Promise.reject(signal.reason)
+    const fault = decisions.cloud({ id, what: WHAT[method] })
+    if (fault !== undefined) {
+      journal.fault(id, fault)
+      client.onFault()
+    }
+    const delayMs = fault !== undefined && 'ms' in fault && fault.cloud !== 'retryAfter' ? fault.ms : 0
+    return exchanges.send<T>({
+      label: id,
+      sender: client.id,
+      signal,
+      delayMs: fault?.cloud === 'lostBefore' ? undefined : setting.latencyMs + delayMs,
       // What has not been done yet is not done any more, unless the cloud is late.
-      const giveUp = () => {
-        if (fault?.cloud !== 'late') cancelArrival?.()
-        finish(() => reject(signal.reason))
-      }
-      const answer = (settle: () => void) => {
-        const run = () => finish(settle)
-        scheduler.add({ label: `answer to ${id}`, owner: client.id, at: scheduler.now(), run })
-      }
-      const arrive = () => {
-        inFlight.delete(flight)
-        if (fault?.cloud === 'failed') return answer(() => reject(new Error('the cloud failed')))
-        if (fault?.cloud === 'retryAfter') return answer(() => reject(new RetryAfter(fault.ms)))
-        const isLate = isOver || !client.isWaiting()
-        let result: { value: T } | { error: unknown }
+      isUnstoppable: fault?.cloud === 'late',
+      timeout: undefined,
+      onAbort: () => signal.reason,
+      arrive(reply, isAwaited) {
+        if (fault?.cloud === 'failed') return reply.reject(new Error('the cloud failed'))
+        if (fault?.cloud === 'retryAfter') return reply.reject(new RetryAfter(fault.ms))
+        const lost = fault?.cloud === 'lostAfter'
         try {
-          result = { value: action(fault, isLate) }
+          const value = action(fault, !isAwaited || !client.isWaiting())
+          if (fault?.cloud === 'failedAfter') reply.reject(new Error('the connection was reset'))
+          else if (!lost) reply.resolve(value)
         } catch (error) {
-          result = { error }
+          if (!lost) reply.reject(error)
         }
-        if (fault?.cloud === 'lostAfter') return
-        if (fault?.cloud === 'failedAfter') return answer(() => reject(new Error('the connection was reset')))
-        const done = result
-        answer(() => ('error' in done ? reject(done.error) : resolve(done.value)))
-      }
-      signal.addEventListener('abort', giveUp, { once: true })
-      if (fault?.cloud === 'lostBefore') return
-      const at = scheduler.now() + (fault !== undefined && 'ms' in fault && fault.cloud !== 'retryAfter' ? fault.ms : 0)
-      const step = scheduler.add({ label: id, owner: undefined, at, run: arrive })
-      const flight: InFlight = { sender: client.id, step }
-      inFlight.add(flight)
-      cancelArrival = () => {
-        scheduler.cancel(step)
-        inFlight.delete(flight)
-      }
+      },
     })
   }
 
@@ -276,7 +249,6 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   return {
     balancers: () => balancers,
     version: () => version,
-    changingCalls: () => changing,
     statusOf: (balancer) => (balancer.readyAt > scheduler.now() ? undefined : { ingress: [{ ip: balancer.address }] }),
     providerFor,
     put(identity) {

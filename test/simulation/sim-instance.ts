@@ -42,7 +42,6 @@ export interface InstanceParts extends NetworkParts {
   watchLock: (lock: Lock, id: string) => Lock
 }
 
-const ALWAYS = new AbortController().signal
 const noMetrics: Metrics = { count() {}, observe() {} }
 
 export function createSimInstance({ id, skewMs, ...watcher }: Sender & CloudClient, parts: InstanceParts): SimInstance {
@@ -91,6 +90,7 @@ export function createSimInstance({ id, skewMs, ...watcher }: Sender & CloudClie
     selector: config.multiClusterServices.selector,
     serves: { MultiClusterIngress: true, MultiClusterService: true },
   }
+  const { signal } = new AbortController()
   let sweeping = 0
   queue.start((item, signal) => workOn(item, flow, signal))
 
@@ -101,12 +101,12 @@ export function createSimInstance({ id, skewMs, ...watcher }: Sender & CloudClie
         { scope, ...(token === undefined ? {} : { continue: token }) },
         flow,
         config.sweep,
-        ALWAYS,
+        signal,
       )
       token = report.continue
     } while (token !== undefined)
     if (scope === 'all' && setting.lock === 'lease') {
-      const { abandoned } = await cleanUpLeases(leaseOptions, { signal: ALWAYS })
+      const { abandoned } = await cleanUpLeases(leaseOptions, { signal })
       for (const key of abandoned) await queue.add({ key, hints: [] })
     }
   }

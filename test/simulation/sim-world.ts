@@ -9,9 +9,9 @@ import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/c
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import { buildClass, buildCluster, buildServiceWorld } from '../support/build-objects.ts'
-import type { InFlight } from './api-network.ts'
 import { createCallCounter } from './call-counter.ts'
 import type { Decisions } from './decisions.ts'
+import { createExchanges } from './exchanges.ts'
 import type { Action } from './history.ts'
 import { createInvariants } from './invariants.ts'
 import type { Journal } from './journal.ts'
@@ -31,6 +31,9 @@ export interface SimWorld {
   core: ControlPlaneCore
   cloud: SimCloud
   owners: Owners
+  now(): number
+  /** Nothing of it is kept in memory. */
+  close(): void
   perform(action: Action): void
   /** Everybody lives and is awake. */
   heal(): void
@@ -67,8 +70,8 @@ const EXPORTS = new Set(['ServiceExport', 'PropagationPolicy', 'ClusterPropagati
 export function createSimWorld({ scheduler, decisions, journal, mutation }: WorldParts): SimWorld {
   const { setting } = decisions
   const countCall = createCallCounter()
-  const inFlight = new Set<InFlight>()
-  const cloud = createSimCloud({ setting: setting.cloud, scheduler, decisions, journal, countCall, inFlight })
+  const exchanges = createExchanges(scheduler)
+  const cloud = createSimCloud({ setting: setting.cloud, scheduler, decisions, journal, countCall, exchanges })
   let writer: string | undefined
   let writes = 0
   let leaseWrites = 0
@@ -176,7 +179,7 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
         decisions,
         journal,
         countCall,
-        inFlight,
+        exchanges,
         server,
         cloud,
         mutation,
@@ -201,19 +204,12 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     scheduler.forget(id)
     invariants.onGone(id)
     const prng = createPrng(lands)
-    for (const flight of inFlight) {
-      if (flight.sender !== id) continue
-      inFlight.delete(flight)
-      if (prng.chance(0.5)) {
-        // What was sent may arrive a while later.
-        scheduler.cancel(flight.step)
-        const at = Math.max(flight.step.at, scheduler.now() + prng.pick([0, 0, 200, 3_000]))
-        scheduler.add({ ...flight.step, at, label: `${flight.step.label}, after its death` })
-        journal.happened('landed after death')
-      } else {
-        scheduler.cancel(flight.step)
-      }
-    }
+    exchanges.orphan(id, () => {
+      if (!prng.chance(0.5)) return undefined
+      journal.happened('landed after death')
+      // What was sent may arrive a while later.
+      return prng.pick([0, 0, 200, 3_000])
+    })
     scheduler.add({
       label: `restart of ${id}`,
       owner: undefined,
@@ -291,6 +287,8 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     core,
     cloud,
     owners,
+    now: scheduler.now,
+    close: exchanges.close,
     perform,
     heal() {
       for (const slot of slots) thaw(slot)
