@@ -15,8 +15,7 @@ export interface LeaseCleanUp {
 }
 
 /**
- * Removes what is left of holders that died, and old notes about objects that are gone. A Lease that is held is left
- * alone; so are notes about objects that exist.
+ * Removes what is left of holders that died, and old notes. A Lease that is held is left alone.
  */
 export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions): Promise<LeaseCleanUp> {
   const result: LeaseCleanUp = { removed: 0, abandoned: [] }
@@ -25,16 +24,16 @@ export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions):
     const key = keyOfLease(lease)
     if (key === undefined || lease.metadata.name !== leaseName(options.owner, key, options.digest)) continue
     if (lease.spec?.holderIdentity || isMarked(lease)) result.abandoned.push(key)
-    if (hasNotes(lease) && (isFresh(lease, options) || (await options.store.get(key, call)) !== undefined)) continue
+    if (hasNotes(lease) && isFresh(lease, options)) continue
     if (await remove(lease, options, call)) result.removed += 1
   }
   return result
 }
 
-// A balancer whose object is gone is noted when it is seen first, and removed by a later sweep that finds the note.
-const NOTES_KEPT_MS = 3_600_000
+// What is noted is noted for the next pass, or the next sweep: what is left of it after a day nobody looks for.
+const NOTES_KEPT_MS = 86_400_000
 
-/** Whether somebody held it a while ago: then what is noted about an object that is gone may still be needed. */
+/** Whether somebody held it not long ago, so that its notes may still be needed, the object's existence aside. */
 function isFresh(lease: Lease, { serverClock }: CleanUpOptions): boolean {
   return serverClock.serverNow() - takenAt(lease) < NOTES_KEPT_MS
 }
