@@ -1,4 +1,4 @@
-import type { Action, ApiFault, CloudFault, Fault, ReviewFault, Setting } from './history.ts'
+import type { Action, ApiFault, BalancedName, CloudFault, Fault, ReviewFault, Setting } from './history.ts'
 
 /** What a call looks like to those who decide what becomes of it. */
 export interface CallToDecide {
@@ -15,6 +15,8 @@ export interface Moment {
   isIdle: boolean
   /** Instances that hold a lock. */
   busy: readonly number[]
+  /** Objects that do not exist. */
+  absent: readonly BalancedName[]
 }
 
 /** Everything in a history that is not given by the world. */

@@ -1,4 +1,4 @@
-import type { CallToDecide, Decisions } from './decisions.ts'
+import type { CallToDecide, Decisions, Moment } from './decisions.ts'
 import type {
   Action,
   ApiFault,
@@ -56,7 +56,8 @@ export function randomDecisions(seed: number): RandomDecisions {
   return {
     setting,
     history: () => ({ seed, setting, entries, ...(endsAt === undefined ? {} : { endsAt }) }),
-    action(at, { must, isIdle, busy }) {
+    action(at, moment) {
+      const { must, isIdle, busy } = moment
       if (left === 0) {
         endsAt ??= at
         return 'end'
@@ -70,7 +71,7 @@ export function randomDecisions(seed: number): RandomDecisions {
         ? createOne(prng, temper)
         : interferes
           ? interference(prng, temper)
-          : randomAction(prng, temper, setting, busy)
+          : randomAction(prng, temper, setting, moment)
       entries.push({ at, action })
       return action
     },
@@ -128,11 +129,19 @@ function randomTemper(prng: Prng): Temper {
   }
 }
 
+function randomOrigin(prng: Prng, { takeOver }: Setting): 'ours' | 'default' | 'another' | 'foreign' | 'claimed' {
+  if (takeOver && prng.chance(0.5)) return 'claimed'
+  return prng.pick(['ours', 'ours', 'ours', 'ours', 'default', 'another', 'foreign'])
+}
+
 function createOne(prng: Prng, { names }: Temper): Action {
   return { do: 'create', name: prng.pick(names), as: prng.chance(0.8) ? 'ours' : 'claimed' }
 }
 
-function randomAction(prng: Prng, temper: Temper, setting: Setting, busy: readonly number[]): Action {
+function randomAction(prng: Prng, temper: Temper, setting: Setting, { busy, absent }: Moment): Action {
+  const missing = temper.names.filter((name) => absent.includes(name))
+  if (missing.length > 0 && prng.chance(0.5))
+    return { do: 'create', name: missing[0] ?? 'web-a', as: randomOrigin(prng, setting) }
   return prng.chance(temper.chaos) ? randomChaos(prng, temper, setting, busy) : randomUser(prng, temper)
 }
 
@@ -142,15 +151,15 @@ const cluster = (prng: Prng) => prng.pick(['edge-a', 'edge-b'] as const)
 function randomUser(prng: Prng, { names }: Temper): UserAction {
   const name = prng.pick(names)
   const make = prng.choose<() => UserAction>([
-    [12, () => ({ do: 'create', name, as: prng.pick(['ours', 'ours', 'ours', 'default', 'another', 'foreign']) })],
+    [2, () => ({ do: 'create', name, as: prng.pick(['ours', 'ours', 'ours', 'default', 'another', 'foreign']) })],
     [6, () => ({ do: 'spec', name, value: prng.integer(4) })],
     [4, () => ({ do: 'annotate', name, value: prng.integer(4) })],
     [2, () => ({ do: 'label', name, value: prng.integer(4) })],
     [10, () => ({ do: 'class', name, to: prng.pick(['ours', 'ours', 'another', 'another', 'default', 'missing']) })],
-    [12, () => ({ do: 'delete', name })],
+    [6, () => ({ do: 'delete', name })],
     [2, () => ({ do: 'strip', name })],
-    [4, () => ({ do: 'vanish', name })],
-    [6, () => ({ do: 'foreignFinalizer', name, how: prng.pick(['first', 'last', 'none']) })],
+    [2, () => ({ do: 'vanish', name })],
+    [4, () => ({ do: 'foreignFinalizer', name, how: prng.pick(['first', 'last', 'none']) })],
     [3, () => ({ do: 'status', name, how: prng.pick(['wrong', 'cleared', 'foreign']) })],
     [
       4,
@@ -199,7 +208,7 @@ function randomChaos(prng: Prng, { names }: Temper, { instances }: Setting, busy
   const [holder] = busy
   const instance = holder !== undefined && prng.chance(0.7) ? holder : prng.integer(instances)
   const make = prng.choose<() => ChaosAction>([
-    [8, () => ({ do: 'kill', instance, restartMs: prng.pick([0, 500, 30_000]), lands: prng.integer(1_000_000) })],
+    [4, () => ({ do: 'kill', instance, restartMs: prng.pick([0, 500, 30_000]), lands: prng.integer(1_000_000) })],
     [instances > 1 ? 5 : 1, () => ({ do: 'freeze', instance, ms: prng.pick(LONG_MS) })],
     [4, () => cloudEvent(prng, names, instance)],
     [3, () => ({ do: 'sweep', instance, scope: prng.pick(['all', 'pending']) })],

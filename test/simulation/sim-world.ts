@@ -12,7 +12,7 @@ import { buildClass, buildCluster, buildServiceWorld } from '../support/build-ob
 import { createCallCounter } from './call-counter.ts'
 import type { Decisions } from './decisions.ts'
 import { createExchanges } from './exchanges.ts'
-import type { Action } from './history.ts'
+import type { Action, BalancedName } from './history.ts'
 import { createInvariants } from './invariants.ts'
 import type { Journal } from './journal.ts'
 import type { Mutation } from './mutation.ts'
@@ -41,11 +41,11 @@ export interface SimWorld {
   isSweeping(): boolean
   /** Writes of the function to the API server, Leases aside. */
   writes(): number
-  leaseWrites(): number
   afterStep(): void
   beforeStep(): void
   /** Instances that hold a lock. */
   busy(): number[]
+  absent(): BalancedName[]
   /** Something that only a sweep can find. */
   hasLosses(): boolean
 }
@@ -64,6 +64,7 @@ interface Slot {
   born: number
 }
 
+const NAMES: readonly BalancedName[] = ['web-a', 'web-b', 'game']
 const SERVED = new Set(['MultiClusterIngress', 'MultiClusterService', 'ResourceBinding', 'Cluster', 'Remedy', 'Work'])
 const EXPORTS = new Set(['ServiceExport', 'PropagationPolicy', 'ClusterPropagationPolicy'])
 
@@ -74,7 +75,6 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
   const cloud = createSimCloud({ setting: setting.cloud, scheduler, decisions, journal, countCall, exchanges })
   let writer: string | undefined
   let writes = 0
-  let leaseWrites = 0
   let losses = 0
   let reviews = 0
   const slots: Slot[] = Array.from({ length: setting.instances }, () => ({
@@ -166,7 +166,6 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
         onSend(key, what) {
           const isWrite = what === 'write' || what === 'claim'
           if (isWrite) writes += 1
-          if (what === 'lease') leaseWrites += 1
           invariants.onSend(id, key, isWrite)
         },
         onFault: () => invariants.onFault(id),
@@ -297,7 +296,6 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     sweep: (index) => awake(index % slots.length)?.sweep('all'),
     isSweeping: () => slots.some(({ process }) => process?.isSweeping() ?? false),
     writes: () => writes,
-    leaseWrites: () => leaseWrites,
     beforeStep() {
       writer = undefined
     },
@@ -306,6 +304,7 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
       const holding = invariants.holders()
       return [...slots.keys()].filter((index) => holding.includes(slots[index]?.process?.id ?? ''))
     },
+    absent: () => NAMES.filter((name) => owners.all().every((owner) => !owner.exists || owner.name !== name)),
     hasLosses: () => losses > 0,
   }
 }
