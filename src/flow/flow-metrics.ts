@@ -12,4 +12,9 @@ export const FLOW_METRICS = {
     help: 'Time of one reconcile by controller (kind).',
     labels: ['controller'],
   },
+  foundBySweep: {
+    name: 'work_found_only_by_sweep_total',
+    help: 'Objects by controller (kind) that a sweep found unfinished and finished, those aside whose balancer it was to verify: what no event told of in time.',
+    labels: ['controller'],
+  },
 } as const satisfies Record<string, MetricDefinition>

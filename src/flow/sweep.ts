@@ -11,6 +11,7 @@ import { isVerificationDue, type VerificationSettings } from '../domain/verifica
 import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
+import { FLOW_METRICS } from './flow-metrics.ts'
 import { type Known, knownReader, type ReadList } from './known-reader.ts'
 import { reconcileKey } from './reconcile-key.ts'
 import { isDue, isOverClusters, SCOPE_PLANS, type SweptKind, type SweptObject } from './sweep-plan.ts'
@@ -193,8 +194,16 @@ async function reconcileAll(
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
-      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
+      let verified = false
+      const asked = (uid: string) => {
+        verified = isDueNow(uid)
+        return verified
+      }
+      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: asked })
       report.outcomes[outcome.kind] += 1
+      if (!verified && 'acted' in outcome) {
+        flow.metrics.count(FLOW_METRICS.foundBySweep.name, { controller: key.kind })
+      }
       await comeBack(key, outcome, flow)
     }
   }

@@ -16,7 +16,12 @@ export async function withLock(
   const held = await lock.acquire(key, { signal })
   if (held === undefined) return { kind: 'ignored', reason: 'another worker is at it and will look once more' }
   const { outcome, again } = await releaseAfter(held, work)
-  return again ? { kind: 'later', afterMs: 0, reason: 'something changed while we worked' } : outcome
+  return again ? { kind: 'later', afterMs: 0, reason: 'something changed while we worked' } : acted(outcome)
+}
+
+/** Only what changes something takes the lock. */
+function acted(outcome: Outcome): Outcome {
+  return outcome.kind === 'settled' || outcome.kind === 'gone' ? { ...outcome, acted: true } : outcome
 }
 
 async function releaseAfter(held: HeldLock, work: (held: HeldLock) => Promise<Outcome>) {

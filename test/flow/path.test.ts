@@ -224,6 +224,28 @@ t.test('a kind that is not served keeps no other from being swept', async (t) =>
   t.equal(world.cloud.balancers().length, 1)
 })
 
+t.test('what only a sweep finds is counted, and nothing else', async (t) => {
+  for (const { title, periodMs, counted } of [
+    { title: 'no balancer is verified', periodMs: 86_400_000, counted: 1 },
+    { title: 'each is verified', periodMs: 1_000, counted: 0 },
+  ]) {
+    const config = `sweep: { intervalMs: 1000, periodMs: ${periodMs} }\npropagation: { enabled: false }`
+    const world = createWorld({ config })
+    const found = async () =>
+      /^work_found_only_by_sweep_total{controller="(.*)"} (\d+)$/m
+        .exec(await world.runtime.doors.metricsText())
+        ?.slice(1)
+    await world.create(buildIngress())
+    await tell(world, 'CREATE', INGRESS)
+    await sweep(world)
+    t.same(await found(), undefined, `${title}: what an event told of is not`)
+    await world.create(buildService())
+    await sweep(world)
+    await sweep(world)
+    t.same(await found(), counted === 0 ? undefined : ['MultiClusterService', '1'], title)
+  }
+})
+
 t.test('a sweep that cannot list says so', async (t) => {
   const failing = new CatalogueError('ApiFailed', 'down')
   const world = createWorld({
@@ -1332,7 +1354,7 @@ t.test('exports come with the first object that needs them, and go with the last
 t.test('our own work events', async (t) => {
   const world = createWorld()
   await world.create(buildIngress())
-  t.same(await world.runtime.doors.work({ key: INGRESS, hints: [] }, noAbort()), { kind: 'settled' })
+  t.match(await world.runtime.doors.work({ key: INGRESS, hints: [] }, noAbort()), { kind: 'settled' })
   t.same(await world.runtime.doors.work({ key: { ...INGRESS, name: 'nobody' }, hints: [] }, noAbort()), {
     kind: 'gone',
   })

@@ -41,6 +41,7 @@ export async function withCloudInstallation(
   { server, admin, kubectl }: ScenarioContext,
   story: (installation: CloudInstallation) => Promise<void>,
 ): Promise<void> {
+  await removeServicesOfOthers(admin)
   const { grants, role } = await roleOfManifest()
   await kubectl(['apply', '-f', '-'], role)
   const directory = await mkdtemp(join(server.directory, 'cloud-function-'))
@@ -90,6 +91,16 @@ export async function withCloudInstallation(
     await unregister(admin)
     await served.close()
     await dispatcher.destroy()
+  }
+}
+
+/** It serves the whole cluster, so also what others left there: the contract does not clean up after itself. */
+async function removeServicesOfOthers(admin: ApiClient): Promise<void> {
+  const { items = [] } = await mustBe(200, admin.get('/api/v1/services?fieldSelector=spec.type%3DLoadBalancer'))
+  for (const { metadata } of items) {
+    const path = `/api/v1/namespaces/${metadata.namespace}/services/${metadata.name}`
+    await mustBe(200, admin.delete(path))
+    await admin.patch('merge-patch', path, { metadata: { finalizers: null } })
   }
 }
 
