@@ -28,7 +28,7 @@ export async function applyBalancer<K extends BalancedKind>(
   pass: HeldPass<K>,
 ): Promise<Outcome> {
   try {
-    return decision.do === 'serve' ? await serve(decision, snapshot, pass) : await cleanUp(decision, snapshot, pass)
+    return decision.do === 'serve' ? await serve(decision, snapshot, pass) : await leave(decision, snapshot, pass)
   } catch (error) {
     await tellRefusal(decision, snapshot.object, error, pass)
     throw error
@@ -150,6 +150,24 @@ async function callBalancer<K extends BalancedKind>(
     await tellFailure(published, 'SyncLoadBalancerFailed', error, pass)
     throw error
   }
+}
+
+/**
+ * An object that stays is looked at once more: it may be ours again, and its balancer would be gone for nothing. What the
+ * Go manager held is made ours first: when only half is done, and the object is ours again, the next pass must not take
+ * it for one whose balancer it has to find.
+ */
+async function leave<K extends BalancedKind>(
+  { finalizer }: CleanUp,
+  snapshot: Snapshot<K>,
+  pass: HeldPass<K>,
+): Promise<Outcome> {
+  if (isBeingDeleted(snapshot.object)) return cleanUp({ do: 'cleanUp', finalizer }, snapshot, pass)
+  const object =
+    finalizer === pass.finalizer
+      ? await readUnchanged(snapshot.object, pass)
+      : await claimFinalizer('takeOver', snapshot.object, pass)
+  return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object }, pass)
 }
 
 /** ensureDeleted → clear the status (when the object stays) → release. */
