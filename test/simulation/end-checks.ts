@@ -2,20 +2,18 @@ import { canonicalJson, sameJson } from '../../src/domain/canonical-json.ts'
 import type { Cluster } from '../../src/domain/cluster.ts'
 import type { EndpointSlice } from '../../src/domain/endpoint-slice.ts'
 import { hasFinalizer } from '../../src/domain/finalizers.ts'
-import type { IngressClass } from '../../src/domain/ingress-class.ts'
 import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { hasNotes, holderOf, keyOfLease } from '../../src/domain/lease-record.ts'
-import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
-import type { MultiClusterService } from '../../src/domain/multi-cluster-service.ts'
 import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import { belongsTo, type Stored } from './belongs-to.ts'
 import type { Setting } from './history.ts'
 import type { Journal } from './journal.ts'
 import type { Owner } from './owners.ts'
 import type { SimBalancer } from './sim-cloud.ts'
 import { FINALIZER, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
-import { GO_FINALIZERS, listObjects, OUR_CLASS, readObject, SECOND_CLASS, serviceOfName } from './sim-objects.ts'
+import { GO_FINALIZERS, listObjects, readObject, serviceOfName } from './sim-objects.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /** What must hold when everything is at rest. Words of the report. */
@@ -32,8 +30,6 @@ export const END_INVARIANTS = {
 } as const
 
 const CREATE_NOTE = 'webhook-cloud-provider.dev/note-create'
-
-type Stored = MultiClusterIngress & MultiClusterService
 
 /** Asked of the control plane and of the cloud alone, with a simple idea of what is right. */
 export function checkEnd(world: SimWorld, setting: Setting, journal: Journal): void {
@@ -67,8 +63,6 @@ function checkGone(owner: Owner, balancers: SimBalancer[], { cloud }: Setting, j
   journal.checked(END_INVARIANTS.orphans)
   if (balancers.length > 0) journal.violated(END_INVARIANTS.orphans, `${owner.kind} ${owner.name}, uid ${owner.uid}`)
 }
-
-type Belongs = 'ours' | 'another' | 'unresolved'
 
 function checkLiving(
   owner: Owner,
@@ -106,25 +100,15 @@ function checkLiving(
       journal.violated(END_INVARIANTS.left, `${subject}: held ${isHeldAtAll}, ${balancers.length} balancers`)
     }
     journal.checked(END_INVARIANTS.status)
-    // What it answered while it settled it does not answer now, so nobody can tell whose it is.
-    if (setting.cloud.flapMs === 0 && !owner.touched && (object.status?.loadBalancer?.ingress ?? []).length > 0) {
+    // When it answers something else than what is published, nobody can tell whose that is.
+    const isOneAddress = setting.cloud.flapMs === 0 && world.cloud.madeFor(owner.uid) === 1
+    if (isOneAddress && !owner.touched && (object.status?.loadBalancer?.ingress ?? []).length > 0) {
       journal.violated(END_INVARIANTS.status, `${subject} is left: ${JSON.stringify(object.status)}`)
     }
   } else if (!isHeldAtAll && !owner.stripped) {
     journal.checked(END_INVARIANTS.untouched)
     if (balancers.length > 0) journal.violated(END_INVARIANTS.untouched, subject)
   }
-}
-
-function belongsTo({ kind, spec }: Stored, core: ControlPlaneCore): Belongs {
-  if (kind === 'MultiClusterService') return spec?.types?.includes('LoadBalancer') ? 'ours' : 'another'
-  const classes = listObjects<IngressClass>(core, 'IngressClass')
-  const defaults = classes.filter(
-    ({ metadata }) => metadata.annotations?.['ingressclass.kubernetes.io/is-default-class'] === 'true',
-  )
-  const name = spec?.ingressClassName ?? (defaults.length === 1 ? defaults[0]?.metadata.name : undefined)
-  if (!classes.some(({ metadata }) => metadata.name === name)) return 'unresolved'
-  return name === OUR_CLASS || name === SECOND_CLASS ? 'ours' : 'another'
 }
 
 function checkStatus(object: Stored, balancer: SimBalancer, { cloud }: SimWorld, journal: Journal): void {

@@ -21,6 +21,7 @@ export const STEP_INVARIANTS = {
   locked: 'nobody writes to an object or changes its balancer but who holds its lock and was not told that it is lost',
   alone: 'nobody begins a write or a change in the cloud while another one that lives holds the lock',
   inTime: 'nobody begins a write or a change in the cloud when its Lease is over or another’s, told or not',
+  kept: 'the balancer of an object that is ours, and was when the turn began, is not deleted',
   readAgain: 'an ensure that ends on an object that has gone or is leaving is followed by a deletion in the same turn',
 } as const
 
@@ -45,12 +46,21 @@ export interface InvariantParts {
   owners: () => Owners
   /** Whether the Lease of this object says so at this moment. */
   isLeased: (id: string, key: ObjectKey) => boolean
+  /** Its uid and resourceVersion, if it is ours to serve at this moment. */
+  servedVersion: (key: ObjectKey) => string | undefined
 }
 
-export function createInvariants({ setting, journal, cloud, owners, isLeased }: InvariantParts): Invariants {
+export function createInvariants({
+  setting,
+  journal,
+  cloud,
+  owners,
+  isLeased,
+  servedVersion,
+}: InvariantParts): Invariants {
   const faults = new Map<string, number>()
   const faultsOf = (id: string) => faults.get(id) ?? 0
-  const holders = createLockHolders(journal, isLeased, checkReadAgain)
+  const holders = createLockHolders(journal, isLeased, servedVersion, checkReadAgain)
   let seenVersion = 0
   let isDirty = false
 
@@ -136,7 +146,13 @@ export function createInvariants({ setting, journal, cloud, owners, isLeased }: 
       // What is left of an object that is gone nobody else works on.
       if (isGone) return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
       const holding = checkTurn(id, identity, method)
-      if (method === 'ensureDeleted') holding?.deleted.add(identity.uid)
+      if (method !== 'ensureDeleted') return
+      holding?.deleted.add(identity.uid)
+      journal.checked(STEP_INVARIANTS.kept)
+      const served = holding?.ensured.length === 0 ? holding.served : undefined
+      if (served?.startsWith(`${identity.uid}/`) && served === servedVersion(identity)) {
+        journal.violated(STEP_INVARIANTS.kept, `${id} on ${formatKey(identity)}`)
+      }
     },
     onCloudAnswer(id, method, { identity }) {
       if (method !== 'ensure') return

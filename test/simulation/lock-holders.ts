@@ -13,6 +13,8 @@ export interface Holding {
   deleted: Set<string>
   /** Whether there was a Lease in its name when it began. */
   wasLeased: boolean
+  /** Uid and version of the object as it was then, if it was ours to serve. */
+  served: string | undefined
   /** Its process stood still since: it may not know yet that its time is over. */
   wasFrozen: boolean
 }
@@ -34,6 +36,7 @@ export const ONE_HOLDER = 'one instance at a time holds the lock on an object'
 export function createLockHolders(
   journal: Journal,
   isLeased: (id: string, key: ObjectKey) => boolean,
+  servedVersion: (key: ObjectKey) => string | undefined,
   onEnd: (holding: Holding) => void,
 ): LockHolders {
   const holdings = new Set<Holding>()
@@ -54,6 +57,7 @@ export function createLockHolders(
       ensured: [],
       deleted: new Set(),
       wasLeased: isLeased(id, key),
+      served: servedVersion(key),
       wasFrozen: false,
     }
     holdings.add(holding)

@@ -49,6 +49,8 @@ export interface SimCloud {
   balancers(): readonly SimBalancer[]
   /** Grows with every change; a call that changes nothing is none. */
   version(): number
+  /** How many were made for this uid, one after the other. */
+  madeFor(uid: string): number
   statusOf(balancer: SimBalancer): LoadBalancerStatus | undefined
   providerFor(client: CloudClient): MultiClusterProvider
   /** One that was there before the history begins. */
@@ -80,6 +82,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   const { setting, scheduler, decisions, journal, countCall, exchanges } = parts
   const balancers: SimBalancer[] = []
   let ids = 0
+  const made = new Map<string, number>()
   let version = 0
   let asked = 0
 
@@ -88,6 +91,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
 
   function make(identity: BalancerIdentity, isLate: boolean): SimBalancer {
     ids += 1
+    made.set(identity.uid, (made.get(identity.uid) ?? 0) + 1)
     const now = scheduler.now()
     const balancer: SimBalancer = {
       id: ids,
@@ -249,6 +253,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   return {
     balancers: () => balancers,
     version: () => version,
+    madeFor: (uid) => made.get(uid) ?? 0,
     statusOf: (balancer) => (balancer.readyAt > scheduler.now() ? undefined : { ingress: [{ ip: balancer.address }] }),
     providerFor,
     put(identity) {

@@ -2,6 +2,7 @@ import { leaseName } from '../../src/adapters/lease/lease-name.ts'
 import { sha256 } from '../../src/adapters/system/sha256.ts'
 import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
 import { type Kind, RESOURCES } from '../../src/domain/kinds.ts'
+import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { holderOf } from '../../src/domain/lease-record.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
@@ -9,6 +10,7 @@ import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/c
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import { buildClass, buildCluster, buildServiceWorld } from '../support/build-objects.ts'
+import { belongsTo, type Stored } from './belongs-to.ts'
 import { createCallCounter } from './call-counter.ts'
 import type { Decisions } from './decisions.ts'
 import { createExchanges } from './exchanges.ts'
@@ -24,7 +26,7 @@ import { createSimCloud, type SimCloud } from './sim-cloud.ts'
 import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
 import { createSimDoors } from './sim-doors.ts'
 import { createSimInstance, type SimInstance } from './sim-instance.ts'
-import { GO_FINALIZERS, listObjects, NAMESPACE, OTHER_CLASS } from './sim-objects.ts'
+import { GO_FINALIZERS, listObjects, NAMESPACE, OTHER_CLASS, readObject } from './sim-objects.ts'
 
 /** One control plane, one cloud, and the instances of the function. */
 export interface SimWorld {
@@ -82,7 +84,7 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     isFrozen: false,
     born: 0,
   }))
-  const invariants = createInvariants({ setting, journal, cloud, owners: () => owners, isLeased })
+  const invariants = createInvariants({ setting, journal, cloud, owners: () => owners, isLeased, servedVersion })
   const core = createCore()
   const owners = trackOwners(
     core,
@@ -107,6 +109,13 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     const name = leaseName(FINALIZER, key, sha256)
     const lease = listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE).find(({ metadata }) => metadata.name === name)
     return lease !== undefined && holderOf(lease, scheduler.now(), MARGIN_MS) === id
+  }
+
+  function servedVersion({ kind, name }: ObjectKey): string | undefined {
+    if (kind !== 'MultiClusterIngress' && kind !== 'MultiClusterService') return undefined
+    const object = readObject<Stored>(core, kind, name)
+    const isServed = object !== undefined && !isBeingDeleted(object) && belongsTo(object, core) === 'ours'
+    return isServed ? `${object.metadata.uid}/${object.metadata.resourceVersion}` : undefined
   }
 
   function createCore(): ControlPlaneCore {
