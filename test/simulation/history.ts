@@ -50,7 +50,7 @@ export type UserAction =
 /** What happens to the function and around it. */
 export type ChaosAction =
   /** The process is gone between two awaits; what it had sent may still land, as `lands` says. */
-  | { do: 'kill'; instance: number; restartMs: number; lands: number }
+  | { do: 'kill'; instance: number; restartMs: number; lands: 'all' | 'never' | number }
   | { do: 'freeze'; instance: number; ms: number }
   /** A CloudEvent, true or not. */
   | { do: 'cloudEvent'; instance: number; kind: Kind; name: string; operation: 'CREATE' | 'UPDATE' | 'DELETE' }

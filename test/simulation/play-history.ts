@@ -15,6 +15,8 @@ export interface Played {
 export interface PlayOptions {
   mutation?: Mutation
   keepLines?: boolean
+  /** Looks at the world when it has come to rest. */
+  atRest?: (world: SimWorld) => void
 }
 
 export const RESTS = 'a quiet world comes to rest: a sweep writes nothing and changes nothing in the cloud'
@@ -44,6 +46,7 @@ export async function playHistory(decisions: Decisions, options: PlayOptions = {
   isQuiet = true
   await comeToRest(run, scheduler, world, journal)
   if (journal.violation === undefined) checkEnd(world, decisions.setting, journal)
+  options.atRest?.(world)
   const { violation } = journal
   world.close()
   await settled()

@@ -200,7 +200,7 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     slot.process = process
   }
 
-  function kill(index: number, restartMs: number, lands: number): void {
+  function kill(index: number, restartMs: number, lands: 'all' | 'never' | number): void {
     const slot = slots[index]
     const id = slot?.process?.id
     if (slot === undefined || id === undefined) return
@@ -211,12 +211,12 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     slot.isFrozen = false
     scheduler.forget(id)
     invariants.onGone(id)
-    const prng = createPrng(lands)
+    const prng = createPrng(typeof lands === 'number' ? lands : 0)
     exchanges.orphan(id, () => {
-      if (!prng.chance(0.5)) return undefined
+      if (lands === 'never' || (lands !== 'all' && prng.chance(0.5))) return undefined
       journal.happened('landed after death')
       // What was sent may arrive a while later.
-      return prng.pick([0, 0, 200, 3_000])
+      return lands === 'all' ? 0 : prng.pick([0, 0, 200, 3_000])
     })
     scheduler.add({
       label: `restart of ${id}`,

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { crashRow, DEATHS, type Row, SCENARIOS, WORLDS } from './crash-matrix.ts'
+import { MUTATIONS } from './mutations.ts'
+
+Error.stackTraceLimit = 0
+t.setTimeout(300_000)
+
+const rows: Row[] = []
+
+for (const world of WORLDS) {
+  for (const scenario of SCENARIOS) {
+    t.test(`${scenario.title}: ${world.title}: killed at every step, it ends as if nothing had happened`, async (t) => {
+      const row = await crashRow(scenario, world)
+      rows.push(row)
+      t.same(row.differences, [])
+      t.ok(row.steps > 10, `${row.steps} steps`)
+    })
+  }
+}
+
+t.test('without the sweep it would not', async (t) => {
+  const [scenario = fail()] = SCENARIOS
+  const [world = fail()] = WORLDS
+  const { differences } = await crashRow(scenario, world, MUTATIONS['no sweep'])
+  t.ok(differences.length > 10, `${differences.length} differences`)
+})
+
+function fail(): never {
+  throw new Error('nothing to crash')
+}
+
+t.teardown(() => {
+  const kills = rows.reduce((sum, row) => sum + row.kills, 0)
+  t.comment(
+    [
+      `crash matrix: ${SCENARIOS.length} scenarios × ${WORLDS.length} worlds × every step × ${DEATHS.length} deaths = ${kills} kills`,
+      '  steps  kills  differ  scenario',
+      ...rows.map(
+        ({ scenario, world, steps, kills, differences }) =>
+          `${String(steps).padStart(7)}${String(kills).padStart(7)}${String(differences.length).padStart(8)}  ${scenario}, ${world}`,
+      ),
+    ].join('\n'),
+  )
+})
