@@ -41,6 +41,7 @@ const kubeconfig = file({
 function configFile(overrides: object = {}): string {
   return file({
     provider: { name: 'fake' },
+    callers: { anyone: true },
     kubernetes: { kubeconfig },
     server: { host: '127.0.0.1', port: 0 },
     ...overrides,

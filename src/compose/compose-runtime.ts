@@ -32,6 +32,7 @@ import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
+import { createDoorGuards } from './create-door-guards.ts'
 import { type ConfiguredLock, createLock } from './create-lock.ts'
 import { createWorkQueue } from './create-work-queue.ts'
 import { nextLook } from './next-look.ts'
@@ -86,6 +87,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     metrics,
     clock,
     openapi,
+    callers: createDoorGuards(config, { clock, logger }),
     sweepDeadlineMs: config.sweep.deadlineMs,
     workDeadlineMs: config.work.deadlineMs,
     ...(config.server.pathPrefix === undefined ? {} : { pathPrefix: config.server.pathPrefix }),

@@ -1,7 +1,9 @@
+import type { Door } from '../../domain/door.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Tls } from './create-server.ts'
+import type { DoorGuard } from './door-guard.ts'
 
 export interface DoorOptions {
   logger: Logger
@@ -15,6 +17,8 @@ export interface DoorOptions {
    */
   pathPrefix?: string
   tls?: Tls
+  /** Who may call which door. */
+  callers: Readonly<Record<Door, DoorGuard>>
   /** How long one sweep request, and one work event, may take. */
   sweepDeadlineMs: number
   workDeadlineMs: number
