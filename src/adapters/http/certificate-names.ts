@@ -1,27 +1,17 @@
 import type { PeerCertificate } from 'node:tls'
 
-/** One alternative name, as Node writes them: `DNS:a, URI:"as JSON where it has commas or quotes"`. */
-const ALTERNATIVE = /(?:^|, )(DNS|URI|email|IP Address):("(?:[^"\\]|\\.)*"|[^,"]*)/y
-const ANY_ALTERNATIVE = /(?:^|, )[^:,"]+:("(?:[^"\\]|\\.)*"|[^,"]*)/y
+/** One alternative name, as Node writes it: `DNS:a`, or `URI:"…"`, as JSON, where it has a comma or a quote in it. */
+const ALTERNATIVE = /(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/y
+const NAMING = ['DNS', 'URI', 'email', 'IP Address']
 
-/** The common name and the alternative names of a certificate. What cannot be read whole has no names at all. */
-export function certificateNames({ subject, subjectaltname }: Partial<PeerCertificate>): string[] {
-  const commonNames = [subject?.CN ?? []].flat()
-  const alternatives = alternativeNames(subjectaltname ?? '')
-  return alternatives === undefined ? [] : [...commonNames, ...alternatives]
-}
-
-function alternativeNames(text: string): string[] | undefined {
-  const names: string[] = []
-  for (let at = 0; at < text.length; ) {
-    ALTERNATIVE.lastIndex = at
-    ANY_ALTERNATIVE.lastIndex = at
-    const match = ALTERNATIVE.exec(text)
-    const { lastIndex } = match === null ? ANY_ALTERNATIVE : ALTERNATIVE
-    if (match === null && !ANY_ALTERNATIVE.test(text)) return undefined
-    const value = match?.[2] ?? ''
-    if (match !== null) names.push(value.startsWith('"') ? String(JSON.parse(value)) : value)
-    at = match === null ? ANY_ALTERNATIVE.lastIndex : lastIndex
+/** The common names and the alternative names of a certificate. One that cannot be read whole has no names at all. */
+export function certificateNames({ subject, subjectaltname = '' }: Partial<PeerCertificate>): string[] {
+  const names = [subject?.CN ?? []].flat()
+  ALTERNATIVE.lastIndex = 0
+  while (ALTERNATIVE.lastIndex < subjectaltname.length) {
+    const [whole, type = '', value = ''] = ALTERNATIVE.exec(subjectaltname) ?? []
+    if (whole === undefined) return []
+    if (NAMING.includes(type)) names.push(value.startsWith('"') ? String(JSON.parse(value)) : value)
   }
   return names
 }

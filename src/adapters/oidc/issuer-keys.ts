@@ -11,7 +11,7 @@ export interface IssuerKeysOptions {
 
 export interface IssuerKeys {
   /** The issuer's keys, with this one among them if it can be had; undefined when there are none to verify with. */
-  keysFor(kid: string | undefined): Promise<JSONWebKeySet | undefined>
+  keysFor(kid: string): Promise<JSONWebKeySet | undefined>
 }
 
 /** Then the keys are read again, while the old ones serve on. */
@@ -30,13 +30,13 @@ export function createIssuerKeys({ issuer, fetchJson, clock, logger }: IssuerKey
   let triedAt = Number.NEGATIVE_INFINITY
   let loading: Promise<void> | undefined
 
-  const isHeld = (kid: string | undefined) =>
-    held?.keys.keys.some((key) => kid === undefined || key.kid === kid) ?? false
+  const usable = () => (held !== undefined && clock.now() - held.at <= LONGEST_MS ? held : undefined)
+  const isAmong = (kid: string, keys: JSONWebKeySet | undefined) => keys?.keys.some((key) => key.kid === kid) ?? false
 
-  function isDue(kid: string | undefined): boolean {
+  function isDue(kid: string): boolean {
     const sinceTried = clock.now() - triedAt
     if (held === undefined || clock.now() - held.at >= FRESH_MS) return sinceTried >= RETRY_EVERY_MS
-    return !isHeld(kid) && sinceTried >= UNKNOWN_KEY_EVERY_MS
+    return !isAmong(kid, held.keys) && sinceTried >= UNKNOWN_KEY_EVERY_MS
   }
 
   async function load(): Promise<void> {
@@ -56,8 +56,8 @@ export function createIssuerKeys({ issuer, fetchJson, clock, logger }: IssuerKey
           loading = undefined
         })
       }
-      if (!isHeld(kid)) await loading
-      return held !== undefined && clock.now() - held.at <= LONGEST_MS ? held.keys : undefined
+      if (!isAmong(kid, usable()?.keys)) await loading
+      return usable()?.keys
     },
   }
 }
