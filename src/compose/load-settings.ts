@@ -17,6 +17,8 @@ export interface SettingsSource {
   clock: Clock
   /** Made once the level is known. */
   createLogger: (level: Config['log']['level']) => Logger
+  /** False for what opens no doors: then it need not be said who may call. */
+  opensDoors?: boolean
 }
 
 export interface Settings {
@@ -31,15 +33,16 @@ export interface Settings {
  * Configuration and the provider made from it, or `ConfigurationInvalid` with every fault of both; an unknown provider
  * alone is `ProviderUnknown`.
  */
-export function loadSettings({ text, environment, registry, clock, createLogger }: SettingsSource): Settings {
+export function loadSettings(source: SettingsSource): Settings {
+  const { text, environment, registry, clock, createLogger, opensDoors = true } = source
   const parsed = parseConfig(text, environment)
   const { config } = parsed
   if (config !== undefined) {
     const logger = createLogger(config.log.level)
     const { provider, faults } = makeProvider(config.provider, { registry, logger, clock })
-    const doors = openDoorFaults(config.callers, config.server)
+    const doors = opensDoors ? openDoorFaults(config.callers, config.server) : []
     if (faults.length + doors.length > 0) throw configurationInvalid([...doors, ...faults])
-    warnOfOpenDoors(config, logger)
+    if (opensDoors) warnOfOpenDoors(config, logger)
     return {
       config,
       provider,
@@ -47,7 +50,11 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
       ...(config.queue.kind === 'cloudevents' && { sink: sinkOf(config, environment) }),
     }
   }
-  throw configurationInvalid([...parsed.faults, ...(parsed.doors ?? []), ...providerFaults(parsed.provider)])
+  throw configurationInvalid([
+    ...parsed.faults,
+    ...(opensDoors ? parsed.doors : []),
+    ...providerFaults(parsed.provider),
+  ])
 
   /** Told with the rest, so that nobody has to start three times to hear of three faults. */
   function providerFaults(named: Config['provider'] | undefined): ConfigurationFault[] {

@@ -29,13 +29,13 @@ export type ParsedConfig =
       faults: ConfigurationFault[]
       provider?: Config['provider']
       /** Faults only of what opens doors. */
-      doors?: ConfigurationFault[]
+      doors: ConfigurationFault[]
     }
 
 /** Parses YAML (or JSON) text; reads no file and no global. The text is never part of a fault: it may hold credentials of a provider. */
 export function parseConfig(text: string, environment: ConfigEnvironment): ParsedConfig {
   const file = parseText(text)
-  if ('fault' in file) return { config: undefined, faults: [file.fault] }
+  if ('fault' in file) return { config: undefined, faults: [file.fault], doors: [] }
   const validate = new Ajv({
     allErrors: true,
     useDefaults: true,

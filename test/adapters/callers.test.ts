@@ -9,6 +9,9 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createCertificateProof } from '../../src/adapters/callers/certificate-proof.ts'
 import { createTokenFileProof } from '../../src/adapters/callers/token-file-proof.ts'
+import { createEventSender } from '../../src/adapters/cloudevents/event-sender.ts'
+import type { OutgoingEvent } from '../../src/adapters/cloudevents/outgoing-event.ts'
+import { readSink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { callerAddress, createCallerLimits } from '../../src/adapters/http/caller-limits.ts'
 import { certificateNames } from '../../src/adapters/http/certificate-names.ts'
 import type { DoorOptions } from '../../src/adapters/http/door-options.ts'
@@ -460,6 +463,33 @@ t.test('issuer out of reach: come back later; known and not allowed: never', asy
     t.match(await send({ method: 'POST', path: '/events' }), { status, body, headers: header })
     await app.close()
   }
+})
+
+t.test('our own events pass a door that asks for a token', async (t) => {
+  const clock = createManualClock()
+  const path = tokenFile(t, `${FIRST}\n${SECOND}\n`)
+  const proof = createTokenFileProof({ path, field: 'callers.events.tokenFile' }, { clock, logger: silentLogger })
+  const { app } = openApp(stubDoors(), { callers: guarded({ events: { proofs: [proof] } }) })
+  t.teardown(() => app.close())
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/events`
+  const event = encodeWorkEvent()
+  for (const { title, file, delivery } of [
+    { title: 'the same file on both sides', file: path, delivery: { kind: 'delivered' } },
+    { title: 'another token', file: tokenFile(t, THIRD), delivery: { kind: 'again', reason: 'HTTP 401', whole: true } },
+    { title: 'none', file: undefined, delivery: { kind: 'again', reason: 'HTTP 401', whole: true } },
+  ]) {
+    const sender = createEventSender(readSink({ url, tokenFile: file }, {}), { clock, timeoutMs: 5_000 })
+    t.match(await sender.post(event, { signal: new AbortController().signal }), delivery, title)
+    await sender.close()
+  }
+})
+
+const encodeWorkEvent = (): OutgoingEvent => ({
+  id: '1',
+  source: '/webhook-cloud-provider',
+  type: 'dev.webhook-cloud-provider.work.v1',
+  extensions: {},
+  data: { key: 'MultiClusterIngress/shop/web', hints: [] },
 })
 
 t.test('a caller that sends too much waits, others do not', async (t) => {
