@@ -355,7 +355,7 @@ t.test('who may call', async (t) => {
 
   t.match(start({ callers: { admission: tokens, events: { oidc }, sweep: tokens } }), {
     admission: tokens,
-    events: { oidc, rate: { perSecond: 200, burst: 2_000 } },
+    events: { oidc, rate: { perSecond: 1_000, burst: 10_000 } },
     sweep: { ...tokens, rate: { perSecond: 10, burst: 100 } },
     metrics: {},
     anyone: false,

@@ -127,7 +127,7 @@ export const CONFIG_SCHEMA = {
     }),
     callers: section({
       admission: section(proofs),
-      events: section({ ...proofs, oidc: oidcIssuer, rate: rate(200, 2_000) }),
+      events: section({ ...proofs, oidc: oidcIssuer, rate: rate(1_000, 10_000) }),
       sweep: section({ ...proofs, rate: rate(10, 100) }),
       metrics: section(proofs),
       anyone: { type: 'boolean', default: false },

@@ -8,6 +8,8 @@ export interface JsonSource {
   tokenFile?: string
 }
 
+/** An API server answers 406 to whoever does not ask for the second when it wants the keys. */
+const JSON_TYPES = 'application/json, application/jwk-set+json'
 const TIMEOUT_MS = 5_000
 const LARGEST = 256 * 1024
 
@@ -24,7 +26,7 @@ export function createJsonFetcher({ ca, tokenFile }: JsonSource): (url: string) 
     const authorization = tokenFile && { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` }
     const { statusCode, body } = await request(url, {
       dispatcher,
-      headers: { accept: 'application/json', ...authorization },
+      headers: { accept: JSON_TYPES, ...authorization },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const text = await body.text()
