@@ -210,7 +210,7 @@ t.test('a client certificate, over TLS', async (t) => {
 })
 
 const AUDIENCE = 'wcp.lb-system.example.com'
-const SUBJECT = 'system:serviceaccount:knative-eventing:mt-broker-filter'
+const SUBJECT = 'system:serviceaccount:lb-system:work-oidc-eventing.knative.dev-trigger'
 
 async function oidcWorld(t: Test) {
   const authority = await createTestAuthority()

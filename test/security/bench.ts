@@ -14,7 +14,7 @@ import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
 import { createWorld, type World } from '../support/world.ts'
 
 export const AUDIENCE = 'wcp.lb-system.example.com'
-export const BROKER = 'system:serviceaccount:knative-eventing:mt-broker-filter'
+export const BROKER = 'system:serviceaccount:lb-system:work-oidc-eventing.knative.dev-trigger'
 
 /** A guarded function that serves two objects, on a real socket, with everything an attacker may want to try on. */
 export interface Bench {

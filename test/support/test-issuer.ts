@@ -20,6 +20,14 @@ export interface TestIssuer {
   close(): Promise<void>
 }
 
+export interface IssuerAnswer {
+  status?: number
+  headers?: Record<string, string>
+  body: string
+}
+
+const KEYS_TYPE = 'application/jwk-set+json'
+
 export async function startTestIssuer(authority: TestAuthority): Promise<TestIssuer> {
   const tls = await authority.issue({
     commonNames: ['issuer'],
@@ -29,19 +37,20 @@ export async function startTestIssuer(authority: TestAuthority): Promise<TestIss
   const signing = new Map<string, { key: CryptoKey; alg: string }>()
   const server = createServer(tls, ({ url: path = '', headers }, response) => {
     issuer.requests.push({ path, authorization: headers.authorization })
-    const {
-      status = 200,
-      headers: own = {},
-      body,
-    } = issuer.answer?.(path) ?? { body: JSON.stringify(documentAt(path)) }
+    const { status = 200, headers: own = {}, body } = issuer.answer?.(path) ?? answerAt(path, headers.accept)
     response.writeHead(status, { 'content-type': 'application/json', ...own }).end(body)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const documentAt = (path: string) =>
-    path === '/keys' ? { keys: issuer.keys } : { issuer: url, jwks_uri: `${url}/keys`, response_types_supported: [] }
+  /** Keys are of a type of their own, and as picky about it as an API server's. */
+  function answerAt(path: string, accept = ''): IssuerAnswer {
+    if (path !== '/keys') return { body: JSON.stringify({ issuer: url, jwks_uri: `${url}/keys` }) }
+    return accept.includes(KEYS_TYPE)
+      ? { headers: { 'content-type': KEYS_TYPE }, body: JSON.stringify({ keys: issuer.keys }) }
+      : { status: 406, body: '' }
+  }
 
   const issuer: TestIssuer = {
     url,

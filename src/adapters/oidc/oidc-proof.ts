@@ -18,7 +18,7 @@ const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'ES512']
 /** Two clocks are never the same. */
 const TOLERANCE_SECONDS = 30
 
-/** A JWT of an OpenID Connect issuer, as Knative's Broker sends with each event. The library is loaded with the first one. */
+/** A JWT of an OpenID Connect issuer, as Knative sends with each event. The library is loaded with the first one. */
 export function createOidcProof(options: OidcProofOptions): CallerProof {
   let verifier: { of: JSONWebKeySet; keyOf: JWTVerifyGetKey } | undefined
   return {
