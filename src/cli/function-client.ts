@@ -44,7 +44,9 @@ export function createFunctionClient({ url, ca, tokenFile }: FunctionAddress): F
         return { status: response.statusCode, headers: textHeaders(response.headers), body: await response.body.text() }
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : 'no answer'
-        throw new CommandFailed(`the function at ${base} cannot be reached (${code})`, { cause: error })
+        // Without its path, which may be a secret.
+        const { origin } = new URL(base)
+        throw new CommandFailed(`the function at ${origin} cannot be reached (${code})`, { cause: error })
       }
     },
     close: () => dispatcher.destroy(),

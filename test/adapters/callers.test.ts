@@ -18,6 +18,7 @@ import type { DoorOptions } from '../../src/adapters/http/door-options.ts'
 import { createJsonFetcher } from '../../src/adapters/oidc/fetch-json.ts'
 import { createIssuerKeys } from '../../src/adapters/oidc/issuer-keys.ts'
 import { createOidcProof } from '../../src/adapters/oidc/oidc-proof.ts'
+import { createReloadedCertificate } from '../../src/compose/reload-certificate.ts'
 import { judgeProofs, type ProofResult } from '../../src/domain/judge-proofs.ts'
 import { type TokenBucket, takeToken } from '../../src/domain/token-bucket.ts'
 import type { CallerProof } from '../../src/ports/caller-proof.ts'
@@ -207,6 +208,65 @@ t.test('a client certificate, over TLS', async (t) => {
     t.match(String(answer), new RegExp(`^HTTP/1.1 ${expected} `), `a session of ${who}`)
     again.destroy()
   }
+})
+
+t.test('the authority of client certificates is replaced without a restart', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'callers-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const [old, renewed] = [await createTestAuthority('old'), await createTestAuthority('new')]
+  const alternatives = [{ type: 'ip' as const, value: '127.0.0.1' }]
+  const serving = await old.issue({ commonNames: ['server'], alternatives, usage: 'server' })
+  const files = {
+    certFile: join(folder, 'tls.crt'),
+    keyFile: join(folder, 'tls.key'),
+    clientCaFile: join(folder, 'client-ca.crt'),
+  }
+  writeFileSync(files.certFile, serving.cert)
+  writeFileSync(files.keyFile, serving.key)
+  writeFileSync(files.clientCaFile, old.caPem)
+  const clock = createManualClock(Date.now())
+  const certificate = createReloadedCertificate(files, { clock, logger: silentLogger })
+  const callers = { ...OPEN_DOORS, sweep: { proofs: [createCertificateProof(['cron'])] } }
+  const { app } = openApp(stubDoors(), { callers, tls: certificate.current() })
+  t.teardown(() => app.close())
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  certificate.watch(app)
+  const { port } = app.server.address() as AddressInfo
+  const statuses = async () => {
+    const found: (number | undefined)[] = []
+    for (const authority of [old, renewed]) {
+      const client = await authority.issue({ commonNames: ['cron'], usage: 'client' })
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/sweep',
+        method: 'POST',
+        agent: false,
+        ca: old.caPem,
+        ...client,
+      }
+      const request = https.request(options).end()
+      const [response] = (await once(request, 'response')) as [{ statusCode: number; resume(): void }]
+      response.resume()
+      found.push(response.statusCode)
+    }
+    return found
+  }
+  t.strictSame(await statuses(), [200, 401])
+  writeFileSync(files.clientCaFile, `${old.caPem}\n${renewed.caPem}`)
+  await clock.advance(10_000)
+  t.strictSame(await statuses(), [200, 200], 'both, while clients are renewed')
+  writeFileSync(files.clientCaFile, renewed.caPem)
+  await clock.advance(10_000)
+  t.strictSame(await statuses(), [401, 200])
+  writeFileSync(files.clientCaFile, 'nonsense')
+  await clock.advance(10_000)
+  t.strictSame(await statuses(), [401, 200], 'a file that cannot be used changes nothing')
+  certificate.stop()
+  t.throws(() => createReloadedCertificate(files, { clock, logger: silentLogger }), {
+    code: 'CertificateInvalid',
+    message: /^server\.tls\.clientCaFile: .* holds no PEM certificate$/,
+  })
 })
 
 const AUDIENCE = 'wcp.lb-system.example.com'
