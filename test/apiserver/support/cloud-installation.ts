@@ -3,13 +3,13 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { parseAllDocuments } from 'yaml'
+import { createCertificateAuthority } from '../../../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
 import { cloudWebhookConfigurations } from '../../../src/compose/cloud-webhook-configurations.ts'
 import { loadSettings } from '../../../src/compose/load-settings.ts'
 import { serve } from '../../../src/compose/serve.ts'
 import type { SweepReport, SweepScope } from '../../../src/domain/sweep-report.ts'
-import { createCertificateAuthority } from '../../../src/local/create-certificate-authority.ts'
 import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import { createFakeClusterCloud, type FakeClusterCloud } from '../../../src/providers/fake/fake-cluster-cloud.ts'
 import type { ApiClient } from '../../contracts/kubernetes-api/api-client.ts'
@@ -45,8 +45,8 @@ export async function withCloudInstallation(
   const { grants, role } = await roleOfManifest()
   await kubectl(['apply', '-f', '-'], role)
   const directory = await mkdtemp(join(server.directory, 'cloud-function-'))
-  const authority = createCertificateAuthority(Date.now(), 'cloud function')
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
+  const authority = await createCertificateAuthority(Date.now(), 'cloud function')
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1'])
   const clock = createSystemClock()
   const cloud = createFakeClusterCloud({ clock, adopt: true })
   const lines: string[] = []

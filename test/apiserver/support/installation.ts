@@ -3,16 +3,16 @@ import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../../../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
 import { loadSettings } from '../../../src/compose/load-settings.ts'
 import { type ServedFunction, serve } from '../../../src/compose/serve.ts'
 import { webhookConfigurations } from '../../../src/compose/webhook-configurations.ts'
 import type { SweepReport, SweepScope } from '../../../src/domain/sweep-report.ts'
-import {
-  type CertificateAuthority,
-  createCertificateAuthority,
-} from '../../../src/local/create-certificate-authority.ts'
 import type { MultiClusterProvider } from '../../../src/provider/multicluster.ts'
 import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import type { FakeBalancer, FakeCloud } from '../../../src/providers/fake/fake-cloud.ts'
@@ -106,7 +106,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
   await applyAccountAndRole(kubectl)
   await createIngressClasses(admin)
   const directory = await mkdtemp(join(server.directory, 'function-'))
-  const authority = createCertificateAuthority(Date.now(), 'function')
+  const authority = await createCertificateAuthority(Date.now(), 'function')
   const files = new Files(directory, authority)
   await files.writeKubeconfig('kubeconfig.json', server.kubeconfig(await tokenOf(admin, ACCOUNT)))
   await files.writeKubeconfig('watch-kubeconfig.json', server.kubeconfig(await tokenOf(admin, WATCH_ACCOUNT)))
@@ -270,7 +270,7 @@ class Files {
   }
 
   async renewCertificate(how: 'swapped' | 'rewritten'): Promise<void> {
-    const { certPem, keyPem } = this.#authority.issueServingCertificate(['127.0.0.1'])
+    const { certPem, keyPem } = await this.#authority.issueServingCertificate(['127.0.0.1'])
     for (const [name, text] of Object.entries({ 'tls.crt': certPem, 'tls.key': keyPem })) {
       const path = this.#path(name)
       await writeFile(how === 'swapped' ? `${path}.new` : path, text, { mode: 0o600 })
