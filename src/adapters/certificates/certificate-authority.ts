@@ -13,6 +13,7 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
+import { BACKDATED_MS } from './backdated.ts'
 
 /** PEM, as servers take it. */
 export interface CertificateAndKey {
@@ -35,9 +36,6 @@ export interface CertificateAuthority {
 }
 
 const YEAR_MS = 365 * 86_400_000
-
-/** Clocks differ: what is issued is valid from this long ago. */
-export const BACKDATED_MS = 3_600_000
 
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 

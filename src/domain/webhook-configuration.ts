@@ -1,0 +1,20 @@
+import type { KubernetesObject } from './kubernetes-object.ts'
+
+/** MutatingWebhookConfiguration or ValidatingWebhookConfiguration, as far as we look at them. */
+export interface WebhookConfiguration extends KubernetesObject {
+  webhooks?: Webhook[]
+}
+
+interface Webhook {
+  name: string
+  clientConfig: {
+    url?: string
+    /** Base64 of PEM: who signs the certificate of the one that is called. */
+    caBundle?: string
+  }
+}
+
+/** Webhooks of this project are named `<what>.webhook-cloud-provider.dev`. */
+export function isOurWebhook(name: string): boolean {
+  return name.endsWith('.webhook-cloud-provider.dev')
+}
