@@ -5,7 +5,11 @@ import {
   createCertificateAuthority,
   openCertificateAuthority,
 } from '../adapters/certificates/certificate-authority.ts'
-import type { CertificateFiles, CertificateKeeper } from '../adapters/certificates/certificate-keeper.ts'
+import {
+  CERTIFICATE_FILES,
+  type CertificateFiles,
+  type CertificateKeeper,
+} from '../adapters/certificates/certificate-keeper.ts'
 import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import { readCertificates, splitBundle } from '../adapters/certificates/read-certificates.ts'
 import {
@@ -51,21 +55,30 @@ export async function lookAtCertificates(renewal: CertificateRenewal): Promise<C
  * kept now. To be repeated when it failed: nothing is lost on the way.
  */
 export async function renewCertificates(renewal: CertificateRenewal, look: CertificateLook): Promise<CertificateFiles> {
-  const { keeper, bundles, signal } = renewal
+  const { bundles, signal } = renewal
   const withAuthority = await nextAuthority(renewal, look)
   const next = await nextServing(renewal, look, withAuthority)
   const publish = async () => {
     if (bundles !== undefined) await publishBundle(bundles, next['ca.crt'] ?? '', signal)
   }
   if (replacesTrusted(look)) {
-    await keeper.write(withAuthority.files, signal)
+    await keep(withAuthority.files, look.files, renewal)
     await publish()
-    await keeper.write(next, signal)
+    await keep(next, withAuthority.files, renewal)
   } else {
-    await keeper.write(next, signal)
+    await keep(next, look.files, renewal)
     await publish()
   }
   return next
+}
+
+async function keep(
+  files: CertificateFiles,
+  before: CertificateFiles,
+  { keeper, signal }: CertificateRenewal,
+): Promise<void> {
+  const isSame = CERTIFICATE_FILES.every((name) => files[name] === before[name])
+  if (!isSame) await keeper.write(files, signal)
 }
 
 /** Whether a certificate of one authority takes the place of a usable one of another. */
