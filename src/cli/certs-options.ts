@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { canonicalAddress } from '../adapters/certificates/describe-certificate.ts'
 import type { KubernetesSource } from '../adapters/kubernetes/kube-config.ts'
 import { dns1123SubdomainFaults } from '../domain/validation/name-faults.ts'
+import { OUR_CONFIGURATION } from '../domain/webhook-configuration.ts'
 import { UsageError } from './usage-error.ts'
 
 export const CERTS_HELP = `usage: wcp certs --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [options]
@@ -73,7 +74,7 @@ export function parseCertsOptions(args: string[]): CertsOptions | undefined {
       kubeconfig: text,
       context: text,
       'in-cluster': flag,
-      configuration: { ...text, multiple: true, default: ['webhook-cloud-provider'] },
+      configuration: { ...text, multiple: true, default: [OUR_CONFIGURATION] },
       days: { ...text, default: '365' },
       'authority-days': { ...text, default: '3650' },
       settle: { ...text, default: '3600' },

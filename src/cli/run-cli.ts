@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
   drain: {
-    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers]',
+    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers] [--dry-run]',
     load: async () => (await import('./drain-command.ts')).drainCommand,
   },
   certs: {

@@ -14,6 +14,9 @@ interface Webhook {
   }
 }
 
+/** As the manifests name both configurations. */
+export const OUR_CONFIGURATION = 'webhook-cloud-provider'
+
 /** Webhooks of this project are named `<what>.webhook-cloud-provider.dev`. */
 export function isOurWebhook(name: string): boolean {
   return name.endsWith('.webhook-cloud-provider.dev')
