@@ -3,6 +3,7 @@ import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import { drainObjects } from '../compose/drain-objects.ts'
 import { loadSettings, readConfigFile } from '../compose/load-settings.ts'
+import { CommandFailed } from './command-failed.ts'
 import type { Command } from './console.ts'
 import { builtInProviders } from './providers.ts'
 import { UsageError } from './usage-error.ts'
@@ -45,11 +46,10 @@ export const drainCommand: Command = async (args, console) => {
   const stopping = new AbortController()
   void console.interrupted.then(() => stopping.abort(new Error('interrupted')))
   const dryRun = values['dry-run']
-  const { left, hindrances } = await drainObjects(settings, clock, {
-    keepBalancers: values['keep-balancers'],
-    dryRun,
-    report: console.out,
-    signal: stopping.signal,
+  const { signal } = stopping
+  const options = { keepBalancers: values['keep-balancers'], dryRun, report: console.out, signal }
+  const { left, hindrances } = await drainObjects(settings, clock, options).catch((error: unknown) => {
+    throw signal.aborted ? new CommandFailed('interrupted: what was let go of is; run again for the rest') : error
   })
   for (const hindrance of hindrances) console.err(`in the way: ${hindrance}`)
   if (hindrances.length > 0) return 1

@@ -3,9 +3,9 @@ import type { Kind } from '../domain/kinds.ts'
 import { isBeingDeleted, type KubernetesObject } from '../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import { letGoStandingOf } from '../domain/service-balancer/service-standing.ts'
-import { listAll } from '../reconcilers/list-all.ts'
 import { type Attempt, attempt } from './attempt.ts'
 import type { Drain } from './drain.ts'
+import { listServed } from './list-served.ts'
 import { servedCloud } from './served-cloud.ts'
 
 const BALANCED = ['MultiClusterIngress', 'MultiClusterService'] as const
@@ -13,13 +13,14 @@ const BALANCED = ['MultiClusterIngress', 'MultiClusterService'] as const
 type BalancedKey = ObjectKey & { kind: (typeof BALANCED)[number] }
 
 /** What has a balancer of ours, or our finalizer. */
-export async function heldObjects({ store, config, provider, signal }: Drain): Promise<KubernetesObject[]> {
+export async function heldObjects(drain: Drain): Promise<KubernetesObject[]> {
+  const { config, provider } = drain
   if (servedCloud(config, provider) !== undefined) {
-    const services = await listAll('Service', store, { limit: 500, signal })
+    const services = await listServed('Service', drain)
     return services.filter((service) => letGoStandingOf(service, config.cloud.loadBalancerClass).kind === 'cleanUp')
   }
   const held: KubernetesObject[] = []
-  for (const kind of BALANCED) held.push(...(await listAll(kind, store, { limit: 500, signal })))
+  for (const kind of BALANCED) held.push(...(await listServed(kind, drain)))
   return held.filter((object) => hasFinalizer(object, config.finalizer))
 }
 
@@ -49,7 +50,8 @@ interface LetGo {
   act: () => Promise<Attempt>
 }
 
-async function carryOut(key: ObjectKey, { would, act }: LetGo, { dryRun, report }: Drain): Promise<boolean> {
+async function carryOut(key: ObjectKey, { would, act }: LetGo, { dryRun, report, signal }: Drain): Promise<boolean> {
+  signal.throwIfAborted()
   const { done, message } = dryRun ? { done: true, message: would } : await attempt(act)
   report(`${formatKey(key)}: ${message}`)
   return done

@@ -6,10 +6,10 @@ import { CRD_POLICY_KEY, crdPropagationDesired } from '../domain/propagation/crd
 import { serviceExportDesired } from '../domain/propagation/service-export-desired.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
 import { applyChange } from '../reconcilers/apply-change.ts'
-import { listAll } from '../reconcilers/list-all.ts'
 import { gatherServiceExport } from '../reconcilers/service-export/gather-service-export.ts'
 import { attempt } from './attempt.ts'
 import type { Drain } from './drain.ts'
+import { ifServed, listServed } from './list-served.ts'
 
 /**
  * Removes the ServiceExports and policies that their Services control, so ours and those that we adopted, unless another
@@ -27,11 +27,8 @@ export async function letGoOfPropagation(drain: Drain): Promise<number> {
 }
 
 /** Of every Service that may have one: an export and its policy are found alone where one of them was lost. */
-async function exportKeys({ store, signal }: Drain): Promise<ObjectKey[]> {
-  const found = [
-    ...(await listAll('ServiceExport', store, { limit: 500, signal })),
-    ...(await listAll('PropagationPolicy', store, { limit: 500, signal })),
-  ]
+async function exportKeys(drain: Drain): Promise<ObjectKey[]> {
+  const found = [...(await listServed('ServiceExport', drain)), ...(await listServed('PropagationPolicy', drain))]
   const keys = found.flatMap((object) => {
     const service = controllingService(object)
     return service === undefined ? [] : [{ ...keyOf('ServiceExport', object), name: service }]
@@ -46,6 +43,7 @@ function controllingService({ metadata }: KubernetesObject): string | undefined 
 
 async function letGoOfExport(key: ObjectKey, drain: Drain): Promise<number> {
   const { store, reconcilers, dryRun, report, signal } = drain
+  signal.throwIfAborted()
   const planned = await plannedRemovals(key, drain)
   if (planned.length === 0) return 0
   const { done, message } = dryRun
@@ -94,7 +92,8 @@ function asIfLetGo(reader: ClusterReader, finalizer: string): ClusterReader {
 
 async function letGoOfCrdPolicy(drain: Drain): Promise<number> {
   const { store, dryRun, report, signal } = drain
-  const change = crdPropagationDesired([], await store.get(CRD_POLICY_KEY, { signal }), { takeOver: false })
+  const existing = await ifServed(store.get(CRD_POLICY_KEY, { signal }), undefined)
+  const change = crdPropagationDesired([], existing, { takeOver: false })
   if (change.do !== 'delete') return 0
   const needed = await whoNeedsTheCrd(drain)
   const { done, message } =
@@ -114,13 +113,14 @@ async function letGoOfCrdPolicy(drain: Drain): Promise<number> {
 }
 
 /** The policy is one for the whole family, and what it brings to clusters may be used by people too. */
-async function whoNeedsTheCrd({ store, config, dryRun, signal }: Drain): Promise<string | undefined> {
+async function whoNeedsTheCrd(drain: Drain): Promise<string | undefined> {
+  const { config, dryRun } = drain
   for (const kind of ['MultiClusterIngress', 'MultiClusterService'] as const) {
-    const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
+    const objects: KubernetesObject[] = await listServed(kind, drain)
     const held = objects.find((object) => otherProvidersFinalizer(object, config.finalizer) !== undefined)
     if (held !== undefined) return `another provider holds ${formatKey(keyOf(kind, held))}`
   }
-  const exports = await listAll('ServiceExport', store, { limit: 500, signal })
+  const exports = await listServed('ServiceExport', drain)
   const staying = exports.filter((object) => !dryRun || controllingService(object) === undefined)
   const [first] = staying
   return (

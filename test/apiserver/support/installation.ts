@@ -9,6 +9,7 @@ import {
 } from '../../../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
+import { type DrainResult, drainObjects } from '../../../src/compose/drain-objects.ts'
 import { loadSettings } from '../../../src/compose/load-settings.ts'
 import { type ServedFunction, serve } from '../../../src/compose/serve.ts'
 import { webhookConfigurations } from '../../../src/compose/webhook-configurations.ts'
@@ -62,6 +63,8 @@ export interface Installation {
   /** Registers these doors, or all, in place of those before; returns when the API server calls them and no other. */
   register(options?: { doors?: readonly Door[]; at?: { url: string; caPem: string } }): Promise<void>
   sweep(scope?: SweepScope): Promise<SweepReport>
+  /** As `wcp drain`, with the cloud of this installation; its lines. */
+  drain(how?: { dryRun?: boolean }): Promise<DrainResult & { lines: string[] }>
   /** A new certificate of the same authority. `swapped`: the files are replaced as a whole; else they are rewritten. */
   renewCertificate(how: 'swapped' | 'rewritten'): Promise<void>
   /** Log lines of this level and above, as objects. */
@@ -122,6 +125,15 @@ async function install(context: ScenarioContext, name: string, options: Installa
   let served: ServedFunction | undefined
   let port = PORT_OF_ANY
 
+  const settings = async () =>
+    loadSettings({
+      text: await readFile(files.config, 'utf8'),
+      environment: {},
+      registry,
+      clock,
+      createLogger: (level) => createPinoLogger({ level, destination: { write: (line) => void logLines.push(line) } }),
+    })
+
   const installation: Installation = {
     namespace: name,
     directory,
@@ -140,15 +152,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
     },
     async start() {
       await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
-      const settings = loadSettings({
-        text: await readFile(files.config, 'utf8'),
-        environment: {},
-        registry,
-        clock,
-        createLogger: (level) =>
-          createPinoLogger({ level, destination: { write: (line) => void logLines.push(line) } }),
-      })
-      served = await serve(settings, clock)
+      served = await serve(await settings(), clock)
       port = served.port
       await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
     },
@@ -195,6 +199,13 @@ async function install(context: ScenarioContext, name: string, options: Installa
         token = report.continue
       } while (token !== undefined)
       return total
+    },
+    async drain({ dryRun = false } = {}) {
+      const lines: string[] = []
+      const signal = AbortSignal.timeout(60_000)
+      const report = (line: string) => void lines.push(line)
+      const result = await drainObjects(await settings(), clock, { keepBalancers: false, dryRun, report, signal })
+      return { ...result, lines }
     },
     renewCertificate: (how) => files.renewCertificate(how),
     logged(level) {
@@ -334,7 +345,7 @@ export async function removeAll(admin: ApiClient, plural: Plural): Promise<void>
   }
 }
 
-async function unregister(admin: ApiClient): Promise<void> {
+export async function unregister(admin: ApiClient): Promise<void> {
   for (const kind of ['mutating', 'validating'])
     await admin.delete(`${CONFIGURATIONS}/${kind}webhookconfigurations/webhook-cloud-provider`)
 }
