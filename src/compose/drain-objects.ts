@@ -58,7 +58,7 @@ export async function letGo(
   const drain: Drain = { ...settings, ...options, store, reconcilers }
   let left = await letGoOfBalancers(drain)
   const isKarmada = servedCloud(settings.config, settings.provider) === undefined
-  if (isKarmada && !options.keepBalancers) left += await letGoOfPropagation(drain)
+  if (isKarmada && !options.keepBalancers) left += await letGoOfPropagation(drain, left)
   left += await takenBack(drain, left)
   if (left === 0) await letGoOfLeases(locking, options)
   return { left, hindrances }

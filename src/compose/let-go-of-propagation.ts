@@ -14,16 +14,16 @@ import { ifServed, listServed } from './list-served.ts'
 /**
  * Removes the ServiceExports and policies that their Services control, so ours and those that we adopted, unless another
  * provider holds an object that needs them; then the policy of the ServiceExport CRD, if it is ours and no ServiceExport is
- * left. Answers how many could not be removed.
+ * left. `held` is how many objects are still held, and may need them. Answers how many could not be removed.
  */
-export async function letGoOfPropagation(drain: Drain): Promise<number> {
+export async function letGoOfPropagation(drain: Drain, held: number): Promise<number> {
   if (!drain.config.propagation.enabled) {
     drain.report('ServiceExports and policies: left alone, as propagation.enabled is false')
     return 0
   }
   let left = 0
   for (const key of await exportKeys(drain)) left += await letGoOfExport(key, drain)
-  return left + (left === 0 ? await letGoOfCrdPolicy(drain) : 0)
+  return left + (held + left === 0 ? await letGoOfCrdPolicy(drain) : 0)
 }
 
 /** Of every Service that may have one: an export and its policy are found alone where one of them was lost. */
@@ -123,7 +123,5 @@ async function whoNeedsTheCrd(drain: Drain): Promise<string | undefined> {
   const exports = await listServed('ServiceExport', drain)
   const staying = exports.filter((object) => !dryRun || controllingService(object) === undefined)
   const [first] = staying
-  return (
-    first && `${staying.length} ServiceExports that are not ours remain (${formatKey(keyOf('ServiceExport', first))})`
-  )
+  return first && `${staying.length} ServiceExports remain (${formatKey(keyOf('ServiceExport', first))})`
 }

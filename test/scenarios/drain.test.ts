@@ -144,7 +144,7 @@ t.test('karmada: what people made stays, and the CRD that it needs', async (t) =
   t.equal(left, 0)
   t.match(
     lines.at(-1),
-    /serviceexportpropagation-policy: stays, as 1 ServiceExports that are not ours remain \(ServiceExport\/shop\/theirs\)/,
+    /serviceexportpropagation-policy: stays, as 1 ServiceExports remain \(ServiceExport\/shop\/theirs\)/,
   )
   t.strictSame(namesOf(world.core, OURS), [
     'ServiceExport theirs',
