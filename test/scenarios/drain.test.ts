@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { letGo } from '../../src/compose/drain-objects.ts'
+import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { Kind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
+import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
+import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { ourWebhooks } from '../support/api-callers.ts'
 import { buildNode, buildWeb, FINALIZER as CLEANUP, WEB } from '../support/build-cluster.ts'
@@ -15,6 +22,8 @@ import {
   buildServiceWorld,
   FINALIZER,
 } from '../support/build-objects.ts'
+import { wcp } from '../support/command-line.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { createServiceWorld } from '../support/service-world.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { createWorld, IDENTITY, type World, type WorldOptions } from '../support/world.ts'
@@ -319,3 +328,80 @@ t.test(
     t.equal(world.read(WEB), undefined)
   },
 )
+
+// ---- on the way ----
+
+t.test('interrupted at any object, it is taken up again', async (t) => {
+  for (let writes = 1; writes <= 6; writes += 1) {
+    const world = await servedWorld()
+    let left = writes
+    const interrupted = new AbortController()
+    const counting = <R>(write: Promise<R>) =>
+      write.finally(() => {
+        left -= 1
+        if (left === 0) interrupted.abort(new Error('interrupted'))
+      })
+    const store: World['store'] = {
+      ...world.store,
+      patch: (key, patch, options) => counting(world.store.patch(key, patch, options)),
+      delete: (key, options) => counting(world.store.delete(key, options)),
+    }
+    const { config, provider, clock } = world
+    const settings = { config, provider, logger: silentLogger }
+    const options = { keepBalancers: false, dryRun: false, report: () => {}, signal: interrupted.signal }
+    await letGo(store, settings, clock, options).catch(() => t.ok(interrupted.signal.aborted))
+    t.match(await drain(world), { left: 0 }, `after ${writes} writes`)
+    t.strictSame([namesOf(world.core, OURS), world.balancers()], [[], []])
+    for (const key of [INGRESS, SERVICE]) t.equal(world.read(key)?.metadata.finalizers, undefined)
+  }
+})
+
+t.test('kinds that were uninstalled before hold nothing, and what RBAC hides is told', async (t) => {
+  const world = await servedWorld()
+  const gone = (kind: string) => ['ServiceExport', 'PropagationPolicy', 'ClusterPropagationPolicy'].includes(kind)
+  const missing = () => Promise.reject(new CatalogueError('KindNotServed', 'no such kind'))
+  const hidden = () => Promise.reject(new CatalogueError('ApiForbidden', 'forbidden'))
+  const store: World['store'] = {
+    ...world.store,
+    get: (key, options) =>
+      gone(key.kind) ? missing() : key.kind.endsWith('WebhookConfiguration') ? hidden() : world.store.get(key, options),
+    list: (kind, options) => (gone(kind) ? missing() : world.store.list(kind, options)),
+  }
+  const { left, lines } = await drain({ ...world, store })
+  t.equal(left, 0)
+  t.match(lines[0], /^webhooks: RBAC does not let us see/)
+  t.strictSame(world.balancers(), [])
+})
+
+t.test('wcp drain: what is in the way, what would be done, and done; by exit codes', async (t) => {
+  const clock = createManualClock(Date.now())
+  const authority = await createCertificateAuthority(clock.now())
+  const plane = await startLocalControlPlane({ clock, authority, definitions: karmadaCrds })
+  t.teardown(() => plane.close())
+  const folder = mkdtempSync(join(tmpdir(), 'drain-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'kubeconfig'), plane.kubeconfig, { mode: 0o600 })
+  const config = join(folder, 'config.json')
+  const settings = { provider: { name: 'fake' }, kubernetes: { kubeconfig: join(folder, 'kubeconfig') } }
+  writeFileSync(config, JSON.stringify(settings))
+  plane.core.preload([
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } },
+    buildIngress({ metadata: { finalizers: [FINALIZER] } }),
+    ...ourWebhooks(FINALIZER, IDENTITY),
+  ] as never)
+
+  t.match(await wcp(['drain', '--help']), { code: 0, out: /^usage: wcp drain --config FILE/ })
+  t.match(await wcp(['drain']), { code: 2, err: /--config FILE or WCP_CONFIG/ })
+  t.match(await wcp(['drain', '--config', config]), { code: 1, err: /^in the way: its webhooks are registered/ })
+  for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
+    for (const { metadata } of plane.core.list({ group: 'admissionregistration.k8s.io', version: 'v1', plural }).items)
+      await plane.core.delete(
+        { group: 'admissionregistration.k8s.io', version: 'v1', plural, name: metadata.name },
+        { user: { username: 'admin', groups: ['system:masters'] } },
+      )
+  t.match(await wcp(['drain', '--config', config, '--dry-run']), {
+    code: 0,
+    out: /storefront: balancer would be removed$/,
+  })
+  t.match(await wcp(['drain', '--config', config]), { code: 0, out: /let go\nnothing is held any more$/ })
+})
