@@ -50,8 +50,8 @@ export async function publishCondition<K extends BalancedKind>(
 }
 
 /**
- * Takes our condition away, from exactly this version. By JSON Patch: where it is all there is of the status, the API server
- * makes of an applied empty list a status of null, and refuses that.
+ * Takes our condition away, from exactly this version. By JSON Patch: of an applied empty list the API server makes a status
+ * of null, and refuses it, where there is nothing else in it any more (a check of the contract holds the fact).
  */
 export async function withdrawCondition<K extends BalancedKind>(
   object: ObjectOfKind[K],
