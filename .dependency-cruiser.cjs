@@ -85,6 +85,7 @@ module.exports = {
     only('jose', ['adapters/oidc']),
     only('prom-client', ['adapters/metrics']),
     only('@nats-io/[^/]+', ['adapters/jetstream']),
+    only('@peculiar/x509', ['adapters/certificates']),
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

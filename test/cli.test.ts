@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t from 'tap'
+import { createCertificateAuthority } from '../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../src/adapters/system/system-clock.ts'
 import { runDemo } from '../src/cli/demo.ts'
 import { startLocal } from '../src/compose/start-local.ts'
 import { karmadaCrds } from '../src/local/crds/karmada-crds.ts'
-import { createCertificateAuthority } from '../src/local/create-certificate-authority.ts'
 import { startLocalControlPlane } from '../src/local/start-local-control-plane.ts'
 import type { CallerProof } from '../src/ports/caller-proof.ts'
 import type { FakeCall, FakeFailure } from '../src/providers/fake/fake-cloud.ts'
@@ -92,9 +92,9 @@ t.test('what is wrong on the command line is said in one line', async (t) => {
 })
 
 t.test('serve says all that is wrong with its configuration, and starts nothing', async (t) => {
-  const authority = createCertificateAuthority(Date.now())
+  const authority = await createCertificateAuthority(Date.now())
   const past = { notBefore: new Date(Date.now() - 9e9), notAfter: new Date(Date.now() - 1e9) }
-  const expired = authority.issueServingCertificate(['localhost'], past)
+  const expired = await authority.issueServingCertificate(['localhost'], past)
   const tls = { certFile: file(expired.certPem), keyFile: file(expired.keyPem) }
   for (const { title, config, args = [], env = {}, says } of [
     {
@@ -189,12 +189,12 @@ const INGRESSES = { group: 'networking.karmada.io', version: 'v1alpha1', plural:
 const ADMIN = { user: { username: 'admin', groups: ['system:masters'] } }
 
 t.test('serve serves until it is told to stop, and finishes what it has taken on', async (t) => {
-  const controlPlane = await startLocalControlPlane({ clock, definitions: karmadaCrds })
+  const authority = await createCertificateAuthority(clock.now())
+  const controlPlane = await startLocalControlPlane({ clock, authority, definitions: karmadaCrds })
   t.teardown(() => controlPlane.close())
   const { core } = controlPlane
   core.preload([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }, buildClass() as never])
-  const authority = createCertificateAuthority(clock.now())
-  const serving = authority.issueServingCertificate(['127.0.0.1'])
+  const serving = await authority.issueServingCertificate(['127.0.0.1'])
   const ca = file(authority.caPem)
   const config = configFile({
     kubernetes: { kubeconfig: file(controlPlane.kubeconfig) },

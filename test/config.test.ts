@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { createCertificateAuthority } from '../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../src/adapters/logging/pino-logger.ts'
 import { loadSettings, readConfigFile } from '../src/compose/load-settings.ts'
 import type { ConfigEnvironment } from '../src/config/parse-config.ts'
 import { parseConfig } from '../src/config/parse-config.ts'
 import { loadServingCertificate } from '../src/config/serving-certificate.ts'
-import { createCertificateAuthority } from '../src/local/create-certificate-authority.ts'
 import { createProviderRegistry } from '../src/provider/registry.ts'
 import { createFakeProvider, fakeProviderFactory } from '../src/providers/fake/fake-provider.ts'
 import { createManualClock } from './support/manual-clock.ts'
@@ -430,7 +430,7 @@ t.test('the certificate we serve with', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }))
   const now = Date.parse('2026-03-01T08:00:00Z')
   const day = 86_400_000
-  const authority = createCertificateAuthority(now)
+  const authority = await createCertificateAuthority(now)
   let count = 0
   const file = (content: string) => {
     count += 1
@@ -438,21 +438,21 @@ t.test('the certificate we serve with', async (t) => {
     writeFileSync(path, content)
     return path
   }
-  const issue = (from: number, to: number) => {
+  const issue = async (from: number, to: number) => {
     const validity = { notBefore: new Date(now + from * day), notAfter: new Date(now + to * day) }
-    const { certPem, keyPem } = authority.issueServingCertificate(['localhost'], validity)
+    const { certPem, keyPem } = await authority.issueServingCertificate(['localhost'], validity)
     return { cert: certPem, key: keyPem }
   }
-  const good = issue(-1, 30)
+  const good = await issue(-1, 30)
   const load = (cert: string, key: string) => loadServingCertificate({ certFile: file(cert), keyFile: file(key) }, now)
 
   t.same(load(good.cert, good.key), { ...good, notAfter: now + 30 * day })
   t.equal(load(`${good.cert}${authority.caPem}`, good.key).notAfter, now + 30 * day, 'with its chain')
   t.equal(load(good.cert.replaceAll('\n', '\r\n'), good.key).notAfter, now + 30 * day)
-  const edge = issue(0, 0)
+  const edge = await issue(0, 0)
   t.equal(load(edge.cert, edge.key).notAfter, now, 'its first second is its last')
 
-  const [expired, early, other] = [issue(-30, -1), issue(1, 30), issue(-1, 30)]
+  const [expired, early, other] = [await issue(-30, -1), await issue(1, 30), await issue(-1, 30)]
   for (const { title, cert, key, field, says } of [
     {
       title: 'expired',

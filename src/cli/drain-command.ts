@@ -3,16 +3,34 @@ import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import { drainObjects } from '../compose/drain-objects.ts'
 import { loadSettings, readConfigFile } from '../compose/load-settings.ts'
+import { CommandFailed } from './command-failed.ts'
 import type { Command } from './console.ts'
 import { builtInProviders } from './providers.ts'
 import { UsageError } from './usage-error.ts'
 
+const HELP = `usage: wcp drain --config FILE [--keep-balancers] [--dry-run]
+
+Lets go of every object that the function holds, so that nothing of it is left when it is uninstalled: balancers, statuses,
+finalizers, and, on Karmada, ServiceExports and their policies that nobody else needs; then its Leases. Unregister the
+webhooks and stop the function first. May be interrupted and run again.
+
+  --config FILE      the function's configuration file (or WCP_CONFIG)
+  --keep-balancers   leave balancers where they are: objects are handed to the Go manager; Services need nothing for that
+  --dry-run          say what would be let go of, and change nothing
+
+exit code: 0 nothing is held any more · 1 something is, or is in the way · 2 wrong usage or configuration`
+
 /** Lets go of every object. Exit code 1 when some could not be let go of. */
 export const drainCommand: Command = async (args, console) => {
+  const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({
     args,
-    options: { config: { type: 'string' }, 'keep-balancers': { type: 'boolean', default: false } },
+    options: { config: { type: 'string' }, 'keep-balancers': flag, 'dry-run': flag, help: flag },
   })
+  if (values.help) {
+    console.out(HELP)
+    return 0
+  }
   const configFile = values.config ?? console.env['WCP_CONFIG']
   if (configFile === undefined)
     throw new UsageError('drain: give the configuration file with --config FILE or WCP_CONFIG')
@@ -28,11 +46,14 @@ export const drainCommand: Command = async (args, console) => {
   })
   const stopping = new AbortController()
   void console.interrupted.then(() => stopping.abort(new Error('interrupted')))
-  const { left } = await drainObjects(settings, clock, {
-    keepBalancers: values['keep-balancers'],
-    report: console.out,
-    signal: stopping.signal,
+  const dryRun = values['dry-run']
+  const { signal } = stopping
+  const options = { keepBalancers: values['keep-balancers'], dryRun, report: console.out, signal }
+  const { left, hindrances } = await drainObjects(settings, clock, options).catch((error: unknown) => {
+    throw signal.aborted ? new CommandFailed('interrupted: what was let go of is; run again for the rest') : error
   })
-  console.out(left === 0 ? 'nothing is held any more' : `${left} objects are still held; run again`)
+  for (const hindrance of hindrances) console.err(`in the way: ${hindrance}`)
+  if (hindrances.length > 0) return 1
+  if (!dryRun) console.out(left === 0 ? 'nothing is held any more' : `${left} objects are still held; run again`)
   return left === 0 ? 0 : 1
 }

@@ -22,8 +22,12 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
   drain: {
-    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers]',
+    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers] [--dry-run]',
     load: async () => (await import('./drain-command.ts')).drainCommand,
+  },
+  certs: {
+    help: 'make and renew the certificates of the function, and keep caBundle: --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [--kubeconfig FILE] [--check]; more with --help',
+    load: async () => (await import('./certs-command.ts')).certsCommand,
   },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',

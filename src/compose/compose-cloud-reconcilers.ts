@@ -28,7 +28,7 @@ export function composeCloudReconcilers(cloud: CloudProvider, parts: ReconcilerP
 const NEVER = new AbortController().signal
 
 function composeService(loadBalancer: CloudLoadBalancer, parts: ReconcilerParts, lock: Lock) {
-  const { config, store, clock, logger, metrics = UNMEASURED } = parts
+  const { config, store, clock, logger, metrics = UNMEASURED, disowned = false } = parts
   const { clusterName, loadBalancerClass } = config.cloud
   return createServiceReconciler({
     loadBalancer,
@@ -43,6 +43,7 @@ function composeService(loadBalancer: CloudLoadBalancer, parts: ReconcilerParts,
     metrics,
     clock,
     clusterId: config.clusterId,
+    disowned,
     removeOrphans: config.orphans.remove,
     consistencyWindowMs: loadBalancer.consistencyWindowMs ?? 0,
     providerDeadlineMs: config.work.providerDeadlineMs,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { cleanUpLeases } from '../adapters/lease/clean-up-leases.ts'
+import { cleanUpLeases, leaseHolders, removeLeases } from '../adapters/lease/clean-up-leases.ts'
 import { createLeaseLock } from '../adapters/lease/lease-lock.ts'
 import { createProcessLock } from '../adapters/memory/process-lock.ts'
 import { sha256 } from '../adapters/system/sha256.ts'
@@ -27,10 +27,14 @@ export interface ConfiguredLock {
   lock: Lock
   /** Removes what is left of dead holders; answers the keys that they left behind. */
   cleanUp(signal: AbortSignal): Promise<ObjectKey[]>
+  /** Who works at this moment, as far as that can be seen. */
+  holders(signal: AbortSignal): Promise<string[]>
+  /** Removes what is left of everybody, for when nobody comes back; answers how much that was. */
+  removeAll(signal: AbortSignal): Promise<number>
 }
 
 export function createLock({ config, store, serverClock, clock, logger, queue }: LockParts): ConfiguredLock {
-  if (config.lock === 'none') return { lock: createProcessLock(clock), cleanUp: async () => [] }
+  if (config.lock === 'none') return unshared(createProcessLock(clock))
   const { namespace, durationSeconds, marginSeconds } = config.lease
   const options = {
     store,
@@ -54,5 +58,12 @@ export function createLock({ config, store, serverClock, clock, logger, queue }:
       if (removed > 0) logger.info({ removed, abandoned: abandoned.length }, 'leases of dead holders removed')
       return abandoned
     },
+    holders: (signal) => leaseHolders(options, { signal }),
+    removeAll: async (signal) => (await removeLeases(options, { signal })).removed,
   }
+}
+
+/** Of this process alone: nobody leaves anything behind. */
+function unshared(lock: Lock): ConfiguredLock {
+  return { lock, cleanUp: async () => [], holders: async () => [], removeAll: async () => 0 }
 }

@@ -1,34 +1,27 @@
 import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
-import { createProcessLock } from '../adapters/memory/process-lock.ts'
-import { isCatalogueError } from '../domain/catalogue-error.ts'
-import { exchangePatch, goManagersFinalizerFor, hasFinalizer } from '../domain/finalizers.ts'
-import { isBeingDeleted, type KubernetesObject } from '../domain/kubernetes-object.ts'
-import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
-import { listAll } from '../reconcilers/list-all.ts'
-import type { Reconciler } from '../reconcilers/reconciler.ts'
+import type { ServerClock } from '../ports/server-clock.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
+import { type ConfiguredLock, createLock } from './create-lock.ts'
+import type { Drain, DrainOptions } from './drain.ts'
+import { hindrancesToDrain } from './hindrances-to-drain.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
+import { heldObjects, letGoOfBalancers } from './let-go-of-balancers.ts'
+import { letGoOfPropagation } from './let-go-of-propagation.ts'
 import type { Settings } from './load-settings.ts'
+import { servedCloud } from './served-cloud.ts'
 
-export interface DrainOptions {
-  /** Hand the objects to the Go manager instead of removing their balancers. */
-  keepBalancers: boolean
-  /** Told of each object. */
-  report: (line: string) => void
-  signal: AbortSignal
+export interface DrainResult {
+  /** Objects that could not be let go of; run again. */
+  left: number
+  /** What would take back what is let go of: unless it is a dry run, nothing was touched. */
+  hindrances: string[]
 }
 
-const BALANCED = ['MultiClusterIngress', 'MultiClusterService'] as const
-
-/**
- * Lets go of every object that we hold: removes the balancer, clears the status and releases the finalizer, or, keeping
- * balancers, exchanges our finalizer for the Go manager's. To be run when the webhooks are unregistered and no function
- * runs, or they take the objects back. What is in deletion is cleaned up either way. Answers how many could not be let go of.
- */
-export async function drainObjects(settings: Settings, clock: Clock, options: DrainOptions): Promise<{ left: number }> {
+/** `letGo` on the API server that the configuration names. */
+export async function drainObjects(settings: Settings, clock: Clock, options: DrainOptions): Promise<DrainResult> {
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(settings.config)), {
     timeoutMs: settings.config.kubernetes.timeoutMs,
     clock,
@@ -40,68 +33,58 @@ export async function drainObjects(settings: Settings, clock: Clock, options: Dr
   }
 }
 
-/** The same over any store. */
+/**
+ * Lets go of every object that we hold, so that nothing of ours is left when the function is uninstalled:
+ *
+ * - on Karmada: balancers, statuses and finalizers of MultiClusterIngresses and MultiClusterServices, then ServiceExports
+ *   and policies that nobody else needs; keeping balancers, our finalizer is exchanged for the Go manager's instead, which
+ *   then keeps exports and policies too
+ * - under one cluster: balancers, statuses and finalizers of Services; nodes and routes stay as they are
+ * - Leases, once nothing else is left
+ *
+ * What is in deletion is cleaned up either way. Refuses while webhooks or a running function would take objects back. It
+ * may be interrupted and run again.
+ */
 export async function letGo(
-  store: ClusterStore,
-  { config, provider, logger }: Settings,
+  store: ClusterStore & Partial<ServerClock>,
+  settings: Settings,
   clock: Clock,
-  { keepBalancers, report, signal }: DrainOptions,
-): Promise<{ left: number }> {
-  const parts = { config, provider, store, clock, logger, disowned: true }
-  const reconcilers = composeReconcilers(parts, createProcessLock(clock))
-  let left = 0
-  for (const kind of BALANCED) {
-    const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
-    for (const object of objects.filter((candidate) => hasFinalizer(candidate, config.finalizer))) {
-      const key = { ...keyOf(kind, object), kind }
-      // Nobody can put a new finalizer on what is in deletion, nor does anybody need its balancer.
-      const letGoOf =
-        keepBalancers && !isBeingDeleted(object)
-          ? () => handOver(key, object, config.finalizer, store, signal)
-          : () => cleanUp(key, reconcilers[kind], store, signal)
-      const { gone, message } = await attempt(letGoOf)
-      if (!gone) left += 1
-      report(`${formatKey(key)}: ${message}`)
-    }
-  }
-  return { left }
+  options: DrainOptions,
+): Promise<DrainResult> {
+  const locking = lockFor(store, settings, clock)
+  const hindrances = await hindrancesToDrain(store, settings, locking, options)
+  if (hindrances.length > 0 && !options.dryRun) return { left: 0, hindrances }
+  const reconcilers = composeReconcilers({ ...settings, store, clock, disowned: true }, locking.lock)
+  const drain: Drain = { ...settings, ...options, store, reconcilers }
+  let left = await letGoOfBalancers(drain)
+  const isKarmada = servedCloud(settings.config, settings.provider) === undefined
+  if (isKarmada && !options.keepBalancers) left += await letGoOfPropagation(drain, left)
+  left += await takenBack(drain, left)
+  if (left === 0) await letGoOfLeases(locking, options)
+  return { left, hindrances }
 }
 
-interface Result {
-  gone: boolean
-  message: string
+/** The lock that the function has: what is noted on Leases about balancers that may still come counts here too. */
+function lockFor(store: ClusterStore & Partial<ServerClock>, settings: Settings, clock: Clock): ConfiguredLock {
+  const serverNow = store.serverNow ?? clock.now
+  // Whoever is abandoned is come by anyway.
+  const queue = { add: async () => {} }
+  return createLock({ ...settings, store, serverClock: { serverNow }, clock, queue })
 }
 
-async function handOver(
-  key: ObjectKey & { kind: (typeof BALANCED)[number] },
-  object: KubernetesObject,
-  finalizer: string,
-  store: ClusterStore,
-  signal: AbortSignal,
-): Promise<Result> {
-  const operations = exchangePatch(object, finalizer, goManagersFinalizerFor(key.kind))
-  await store.patch(key, { type: 'json', operations }, { signal })
-  return { gone: true, message: 'handed over' }
+/** A function that is idle cannot be seen, only what it does. */
+async function takenBack(drain: Drain, left: number): Promise<number> {
+  const { keepBalancers, dryRun, report } = drain
+  const isKarmada = servedCloud(drain.config, drain.provider) === undefined
+  if (dryRun || (keepBalancers && !isKarmada)) return 0
+  const back = (await heldObjects(drain)).length - left
+  if (back <= 0) return 0
+  report(`${back} objects were taken back meanwhile: a function still runs; stop it`)
+  return back
 }
 
-async function cleanUp(
-  key: ObjectKey,
-  reconciler: Reconciler | undefined,
-  store: ClusterStore,
-  signal: AbortSignal,
-): Promise<Result> {
-  const outcome = await reconciler?.reconcile(key, { reader: store, signal })
-  const gone = outcome?.kind === 'settled' || outcome?.kind === 'gone'
-  const reason = outcome !== undefined && 'reason' in outcome ? outcome.reason : 'unknown'
-  return gone ? { gone, message: 'balancer removed, let go' } : { gone, message: `stays: ${reason}` }
-}
-
-/** One object that cannot be let go of must not keep the others. */
-async function attempt(letGoOf: () => Promise<Result>): Promise<Result> {
-  try {
-    return await letGoOf()
-  } catch (error) {
-    if (!isCatalogueError(error)) throw error
-    return { gone: false, message: `stays: ${error.message}` }
-  }
+async function letGoOfLeases(locking: ConfiguredLock, { dryRun, report, signal }: DrainOptions): Promise<void> {
+  if (dryRun) return
+  const removed = await locking.removeAll(signal)
+  if (removed > 0) report(`Leases: ${removed} removed`)
 }

@@ -1,7 +1,6 @@
+import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import type { Readiness } from '../adapters/http/doors.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Certificate and configuration only: were the API server asked too, its outage would take the admission doors away.
@@ -22,7 +21,11 @@ export function readinessOf(
 function certificateCheck(certificate: ServingCertificate | undefined, now: number) {
   const name = 'certificate'
   if (certificate === undefined) return { name, ok: true, message: 'none: TLS ends before this process' }
-  const days = Math.floor((certificate.notAfter - now) / DAY_MS)
-  const ok = now <= certificate.notAfter
-  return { name, ok, message: ok ? `valid for ${days} more days` : 'expired: renew it and restart' }
+  const { daysLeft, hosts, notAfter } = describeCertificate(certificate.cert, now)
+  const ok = now <= notAfter
+  const whom = hosts.length === 0 ? 'no host at all' : hosts.join(', ')
+  const message = ok
+    ? `valid for ${daysLeft} more days, for ${whom}`
+    : `for ${whom}, expired: put a renewed one into its files, where it is found within seconds`
+  return { name, ok, message }
 }

@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 5_000
 
 /**
  * Serves a renewed certificate without a restart: kept connections go on with the old one, new ones get the new one.
- * A pair that cannot be used (half written, expired) is logged once and the one in use stays.
+ * While the files cannot be used (half written, expired, gone) the pair in use stays; it is logged once, if it lasts.
  */
 export function createReloadedCertificate(
   files: ServingFiles,
@@ -26,6 +26,7 @@ export function createReloadedCertificate(
 ): ReloadedCertificate {
   let certificate = loadServingCertificate(files, clock.now())
   let refused = ''
+  let told = false
   let cancel = () => {}
 
   function look(app: FastifyInstance): void {
@@ -39,8 +40,11 @@ export function createReloadedCertificate(
       certificate = found
       logger.info({ notAfter: new Date(found.notAfter).toISOString() }, 'serving certificate replaced')
     } catch (error) {
-      const message = String(error)
-      if (message !== refused) logger.error({ error: message }, 'renewed certificate not used')
+      const message = error instanceof Error ? error.message : String(error)
+      // Two files are never replaced in one moment: what is wrong at a single look was on its way.
+      const lasts = message === refused
+      if (lasts && !told) logger.error({ error: message }, 'renewed certificate not used')
+      told = lasts
       refused = message
     }
   }

@@ -1,5 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../adapters/certificates/certificate-authority.ts'
+import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
 import type { Config } from '../config/config.ts'
@@ -7,7 +12,6 @@ import { parseConfig } from '../config/parse-config.ts'
 import type { ApiObject } from '../local/core/api-object.ts'
 import type { ControlPlaneCore } from '../local/core/control-plane-core.ts'
 import { karmadaCrds } from '../local/crds/karmada-crds.ts'
-import { createCertificateAuthority } from '../local/create-certificate-authority.ts'
 import { kubeconfigOf } from '../local/kubeconfig.ts'
 import { type LocalControlPlane, startLocalControlPlane } from '../local/start-local-control-plane.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -47,31 +51,37 @@ const IDENTITY = 'system:serviceaccount:webhook-cloud-provider:webhook-cloud-pro
 const SWEEP_EVERY_MS = 30_000
 
 export async function startLocal(options: LocalOptions): Promise<Local> {
+  const authority = await createCertificateAuthority(options.clock.now(), 'webhook-cloud-provider local')
   const controlPlane = await startLocalControlPlane({
     clock: options.clock,
+    authority,
     port: options.port,
     definitions: karmadaCrds,
   })
   try {
-    return await startFunction(controlPlane, options)
+    return await startFunction(controlPlane, authority, options)
   } catch (error) {
     await controlPlane.close()
     throw error
   }
 }
 
-async function startFunction(controlPlane: LocalControlPlane, options: LocalOptions): Promise<Local> {
+async function startFunction(
+  controlPlane: LocalControlPlane,
+  authority: CertificateAuthority,
+  options: LocalOptions,
+): Promise<Local> {
   const { directory, provider, clock, logger } = options
   const paths = writeFiles(controlPlane, directory)
-  const authority = createCertificateAuthority(clock.now(), 'webhook-cloud-provider local')
   writeFileSync(paths.ca, authority.caPem)
   const config = localConfig(provider.name, paths.functionKubeconfig)
   const store = createKubernetesClusterStore(loadKubeConfig({ kind: 'file', path: paths.functionKubeconfig }), {
     timeoutMs: config.kubernetes.timeoutMs,
     clock,
   })
-  const serving = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
-  const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter: Number.POSITIVE_INFINITY })
+  const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const { notAfter } = describeCertificate(serving.certPem, clock.now())
+  const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter })
   const runtime = composeRuntime({ config, provider, store, certificate, openapi: openapiDocument(), clock, logger })
   const functionUrl = `https://127.0.0.1:${await listen(runtime.app, config.server)}`
   runtime.start()

@@ -1,5 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import { CatalogueError } from '../domain/catalogue-error.ts'
 import type { ServingFiles } from './config.ts'
 
@@ -37,8 +39,7 @@ function checkServingCertificate(
     () => new X509Certificate(cert),
   )
   const privateKey = attempt('server.tls.keyFile', `${keyFile} holds no PEM private key`, () => createPrivateKey(key))
-  const notBefore = Date.parse(certificate.validFrom)
-  const notAfter = Date.parse(certificate.validTo)
+  const { notBefore, notAfter } = describeCertificate(cert, now)
   if (now > notAfter) {
     throw invalid(
       'server.tls.certFile',
@@ -51,6 +52,9 @@ function checkServingCertificate(
   if (!certificate.checkPrivateKey(privateKey)) {
     throw invalid('server.tls.keyFile', `${keyFile} is not the key of the certificate in ${certFile}`)
   }
+  attempt('server.tls.certFile', `${certFile} with ${keyFile} cannot be served over TLS`, () =>
+    createSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
+  )
   return { cert, key, notAfter }
 }
 

@@ -12,6 +12,7 @@ import type { ResourceBinding } from './resource-binding.ts'
 import type { Secret } from './secret.ts'
 import type { Service } from './service.ts'
 import type { ServiceExport } from './service-export.ts'
+import type { WebhookConfiguration } from './webhook-configuration.ts'
 import type { Work } from './work.ts'
 
 /** The kinds we read or write, and their types. A new kind is one row here and one in `RESOURCES`. */
@@ -32,6 +33,8 @@ export interface ObjectOfKind {
   Event: Event
   Lease: Lease
   Node: Node
+  MutatingWebhookConfiguration: WebhookConfiguration
+  ValidatingWebhookConfiguration: WebhookConfiguration
 }
 
 export type Kind = keyof ObjectOfKind
@@ -81,6 +84,18 @@ export const RESOURCES: Readonly<Record<Kind, Resource>> = {
   Event: { group: '', version: 'v1', plural: 'events', namespaced: true },
   Lease: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', namespaced: true },
   Node: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
+  MutatingWebhookConfiguration: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'mutatingwebhookconfigurations',
+    namespaced: false,
+  },
+  ValidatingWebhookConfiguration: {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    plural: 'validatingwebhookconfigurations',
+    namespaced: false,
+  },
 }
 
 /** `group/version`, or `version` alone in the core group: the `apiVersion` of objects of this kind. */

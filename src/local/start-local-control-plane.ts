@@ -9,13 +9,19 @@ import { createWebhookAdmission } from './admission/webhook-admission.ts'
 import type { UserInfo } from './core/admission-chain.ts'
 import type { ApiObject } from './core/api-object.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from './core/control-plane-core.ts'
-import { createCertificateAuthority } from './create-certificate-authority.ts'
 import { serveRequest } from './http/serve-request.ts'
 import { writeResponse } from './http/write-response.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
 
+/** Signs what we serve with. */
+export interface ServingAuthority {
+  caPem: string
+  issueServingCertificate(hosts: readonly string[]): Promise<{ certPem: string; keyPem: string }>
+}
+
 export interface LocalControlPlaneOptions {
   clock: Clock
+  authority: ServingAuthority
   /** 0 or absent: a free one. */
   port?: number
   /** CustomResourceDefinitions to serve from the start; more can be created through the API. */
@@ -39,9 +45,9 @@ export interface LocalControlPlane {
 
 const ADMIN: UserInfo = { username: 'admin', groups: ['system:masters', 'system:authenticated'] }
 
-/** A Kubernetes API over HTTPS on 127.0.0.1, with a certificate and tokens of its own. */
+/** A Kubernetes API over HTTPS on 127.0.0.1, with tokens of its own. */
 export async function startLocalControlPlane(options: LocalControlPlaneOptions): Promise<LocalControlPlane> {
-  const { clock } = options
+  const { clock, authority } = options
   const caller = createHttpsWebhookCaller()
   const callWebhook = options.callWebhook ?? caller.callWebhook
   const core = createControlPlaneCore({
@@ -51,8 +57,7 @@ export async function startLocalControlPlane(options: LocalControlPlaneOptions):
     ...(options.definitions === undefined ? {} : { definitions: options.definitions }),
     admission: (own) => createWebhookAdmission({ core: own, clock, uid: randomUUID, callWebhook }),
   })
-  const authority = createCertificateAuthority(clock.now())
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const tokens = createTokens()
   const front = { core, clock, userOf: tokens.userOf }
   // kubectl and client-node reuse connections for longer than Node's five seconds.

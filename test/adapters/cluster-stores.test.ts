@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { loadKubeConfig } from '../../src/adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../../src/adapters/kubernetes/kubernetes-cluster-store.ts'
 import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
@@ -42,6 +43,7 @@ const inMemory: OpenStore = async (options) => {
 
 const overHttps: OpenStore = async (options) => {
   const controlPlane = await startLocalControlPlane({
+    authority: await createCertificateAuthority(createSystemClock().now()),
     clock,
     definitions: definitionsOf(options),
     callWebhook: webhookCaller(options),

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import t, { type Test } from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { createJetStreamWorkQueue } from '../../src/adapters/jetstream/jetstream-work-queue.ts'
 import { createNatsWorkStream } from '../../src/adapters/jetstream/nats-work-stream.ts'
 import { streamNames } from '../../src/adapters/jetstream/stream-names.ts'
@@ -337,7 +338,11 @@ t.test('two functions as they are served: what one is told of, either does, once
   const server = await startNatsServer()
   const folder = mkdtempSync(join(tmpdir(), 'served-'))
   const kubeconfig = join(folder, 'kubeconfig')
-  const controlPlane = await startLocalControlPlane({ clock, definitions: karmadaCrds })
+  const controlPlane = await startLocalControlPlane({
+    clock,
+    authority: await createCertificateAuthority(clock.now()),
+    definitions: karmadaCrds,
+  })
   writeFileSync(kubeconfig, controlPlane.kubeconfig)
   const namespaces = ['shop', 'webhook-cloud-provider']
   controlPlane.core.preload([

@@ -5,8 +5,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { createServer } from '../../src/adapters/http/create-server.ts'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { openApp } from '../support/open-app.ts'
 import { stubDoors } from '../support/stub-doors.ts'
 
@@ -83,8 +83,8 @@ t.test('what is no HTTP gets the error body too', async (t) => {
 })
 
 t.test('over TLS: HTTP/1.1 and TLS 1.2 at least', async (t) => {
-  const authority = createCertificateAuthority(Date.now())
-  const { certPem: cert, keyPem: key } = authority.issueServingCertificate(['localhost'])
+  const authority = await createCertificateAuthority(Date.now())
+  const { certPem: cert, keyPem: key } = await authority.issueServingCertificate(['localhost'])
   const { app } = openApp(stubDoors(), { tls: { key, cert } })
   const port = await listen(app)
   const options = {
@@ -171,8 +171,8 @@ t.test('closing waits for requests under way and drops idle connections', async 
 
 t.test('closing drops connections that never carried a request, over TLS or not', async (t) => {
   // Go dials one for a request that another connection then takes, and keeps it idle for 90 s.
-  const authority = createCertificateAuthority(Date.now())
-  const { certPem: cert, keyPem: key } = authority.issueServingCertificate(['127.0.0.1'])
+  const authority = await createCertificateAuthority(Date.now())
+  const { certPem: cert, keyPem: key } = await authority.issueServingCertificate(['127.0.0.1'])
   const ready = { plain: 'connect', tls: 'secureConnect', 'before the handshake': 'connect' }
   for (const [name, event] of Object.entries(ready)) {
     const { app } = name === 'plain' ? openApp(stubDoors()) : openApp(stubDoors(), { tls: { cert, key } })

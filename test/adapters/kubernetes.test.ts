@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { type KubernetesSource, loadKubeConfig } from '../../src/adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../../src/adapters/kubernetes/kubernetes-cluster-store.ts'
 import { isCatalogueError } from '../../src/domain/catalogue-error.ts'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import { buildIngress } from '../support/build-objects.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -274,7 +274,7 @@ t.test('what cannot be reached', async (t) => {
     await t.rejects(store.get(INGRESS, { signal }), { code: 'ApiUnreachable' })
   })
   await t.test('a certificate of an unknown authority', async (t) => {
-    const other = createCertificateAuthority(Date.now(), 'another')
+    const other = await createCertificateAuthority(Date.now(), 'another')
     const cluster = { 'certificate-authority-data': Buffer.from(other.caPem).toString('base64') }
     const { stub, store } = await setUp(t, { cluster })
     stub.answer(served)
@@ -455,7 +455,7 @@ t.test('one connection as long as the authority stays', async (t) => {
   const onItsWay = store.get(INGRESS, { signal })
   while (stub.requests.length < 201) await pause(5)
 
-  const other = createCertificateAuthority(Date.now(), 'next year')
+  const other = await createCertificateAuthority(Date.now(), 'next year')
   writeFileSync(caFile, `${other.caPem}${stub.caPem}`)
   await clock.advance(10_001)
   stub.answer(served)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { loadKubeConfig } from '../../src/adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../../src/adapters/kubernetes/kubernetes-cluster-store.ts'
 import { createServerTime } from '../../src/adapters/kubernetes/server-time.ts'
@@ -42,7 +43,7 @@ t.test('the Lease lock over HTTPS', async (t) => {
   const clock = createSystemClock()
   const folder = mkdtempSync(join(tmpdir(), 'lease-'))
   const path = join(folder, 'kubeconfig')
-  const controlPlane = await startLocalControlPlane({ clock })
+  const controlPlane = await startLocalControlPlane({ clock, authority: await createCertificateAuthority(clock.now()) })
   writeFileSync(path, controlPlane.kubeconfig)
   controlPlane.core.preload([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: LOCKS.namespace } }])
   const stores = ['one', 'other'].map(() =>

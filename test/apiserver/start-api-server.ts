@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { type ApiClient, createApiClient } from '../contracts/kubernetes-api/api-client.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
 import { createTestAuthority } from '../support/test-authority.ts'
@@ -128,9 +128,9 @@ async function freePorts(): Promise<[number, number, number]> {
 }
 
 async function writeFiles(directory: string, { webhookUsers = [] }: ApiServerOptions): Promise<string> {
-  const authority = createCertificateAuthority(Date.now(), 'api server')
-  const serving = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
-  const signing = authority.issueServingCertificate(['service-accounts'])
+  const authority = await createCertificateAuthority(Date.now(), 'api server')
+  const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const signing = await authority.issueServingCertificate(['service-accounts'])
   const clients = await createTestAuthority('clients of webhooks')
   const client = await clients.issue({ commonNames: [WEBHOOK_CLIENT], usage: 'client' })
   const certificate = {

@@ -18,6 +18,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     'server-side apply: managedFields tell who applied what',
     'server-side apply: a field of another manager is a conflict',
     'server-side apply: conditions: one of another manager with another value is a conflict',
+    'server-side apply: conditions: an empty list for the only one is refused, where another manager has had something in the status',
   ),
   ...because(
     'no admission configuration file, so webhooks are called without credentials',

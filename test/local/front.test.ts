@@ -3,12 +3,16 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { Agent, request } from 'undici'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
 import { admin, ingress, ingresses, realClock } from './support.ts'
 
-const plane = await startLocalControlPlane({ clock: realClock, definitions: karmadaCrds })
+const plane = await startLocalControlPlane({
+  clock: realClock,
+  authority: await createCertificateAuthority(realClock.now()),
+  definitions: karmadaCrds,
+})
 const dispatcher = new Agent({ connect: { ca: plane.caPem } })
 t.teardown(async () => {
   await dispatcher.destroy()
@@ -196,8 +200,8 @@ t.test('a watch is a stream of lines', async (t) => {
 })
 
 t.test('webhooks are called over HTTPS, and only where the certificate is right', async (t) => {
-  const authority = createCertificateAuthority(Date.now())
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
+  const authority = await createCertificateAuthority(Date.now())
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1'])
   const seen: { url: string; agent: string; connection: number }[] = []
   const hook = createServer({ cert: certPem, key: keyPem }, async (incoming, outgoing) => {
     const review = JSON.parse((await buffer(incoming)).toString())
@@ -233,7 +237,7 @@ t.test('webhooks are called over HTTPS, and only where the certificate is right'
   await call('POST', base, { body: ingress('hooked-again') })
   t.match(seen, [{ url: '/hook?timeout=10s', agent: 'kube-apiserver-admission' }, {}])
   t.equal(seen[0]?.connection, seen[1]?.connection, 'one connection, kept')
-  await register('wrong', createCertificateAuthority(Date.now()).caPem)
+  await register('wrong', (await createCertificateAuthority(Date.now())).caPem)
   const refused = await call('POST', base, { body: ingress('refused') })
   t.match(refused, {
     status: 500,
@@ -245,5 +249,12 @@ t.test('webhooks are called over HTTPS, and only where the certificate is right'
 })
 
 t.test('a port that is taken is said so', async (t) => {
-  await t.rejects(startLocalControlPlane({ clock: realClock, port: plane.port }), { code: 'PortInUse' })
+  await t.rejects(
+    startLocalControlPlane({
+      clock: realClock,
+      authority: await createCertificateAuthority(realClock.now()),
+      port: plane.port,
+    }),
+    { code: 'PortInUse' },
+  )
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
 import { realClock } from './support.ts'
@@ -54,7 +55,11 @@ spec:
 `
 
 t.test('kubectl works against it', { skip }, async (t) => {
-  const plane = await startLocalControlPlane({ clock: realClock, definitions: karmadaCrds })
+  const plane = await startLocalControlPlane({
+    clock: realClock,
+    authority: await createCertificateAuthority(realClock.now()),
+    definitions: karmadaCrds,
+  })
   const folder = await mkdtemp(join(tmpdir(), 'local-control-plane-'))
   t.teardown(async () => {
     await plane.close()

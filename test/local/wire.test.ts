@@ -3,11 +3,11 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import type { AdmissionReview } from '../../src/local/admission/admission-review.ts'
 import { createHttpsWebhookCaller } from '../../src/local/admission/https-webhook-caller.ts'
 import { mediaTypeFault } from '../../src/local/admission/media-type-fault.ts'
 import { webhooksOf } from '../../src/local/admission/webhook.ts'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { parseDuration } from '../../src/local/http/parse-duration.ts'
 import { warningHeaders } from '../../src/local/http/warning-headers.ts'
 
@@ -68,8 +68,8 @@ t.test('the address of a webhook is joined anew', async (t) => {
 })
 
 t.test('redirects are followed, with the body where the status says so', async (t) => {
-  const authority = createCertificateAuthority(Date.now())
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
+  const authority = await createCertificateAuthority(Date.now())
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1'])
   const hook = createServer({ cert: certPem, key: keyPem }, async (incoming, outgoing) => {
     const [, status, ...rest] = (incoming.url ?? '').split('/')
     const body = await text(incoming)

@@ -239,6 +239,7 @@ async function drain(world: World, keepBalancers: boolean, store = world.store) 
   const settings = { config: world.config, provider: world.provider, logger: silentLogger }
   const options = {
     keepBalancers,
+    dryRun: false,
     report: (line: string) => void lines.push(line),
     signal: new AbortController().signal,
   }

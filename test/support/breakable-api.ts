@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { serveRequest } from '../../src/local/http/serve-request.ts'
 import { writeResponse } from '../../src/local/http/write-response.ts'
 import { kubeconfigOf } from '../../src/local/kubeconfig.ts'
@@ -47,8 +47,8 @@ export function createCore(clock: Clock): ControlPlaneCore {
 }
 
 export async function startBreakableApi(clock: Clock): Promise<BreakableApi> {
-  const authority = createCertificateAuthority(clock.now(), 'breakable')
-  const { certPem: cert, keyPem: key } = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const authority = await createCertificateAuthority(clock.now(), 'breakable')
+  const { certPem: cert, keyPem: key } = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const requests: ApiRequest[] = []
   const watches = new Set<ServerResponse>()
   let core = createCore(clock)

@@ -33,6 +33,7 @@ export function serviceDependencies({
     logger: silentLogger,
     metrics: { count: () => {}, observe: () => {} },
     clock,
+    disowned: false,
     clusterId: 'default',
     removeOrphans: true,
     consistencyWindowMs: 0,

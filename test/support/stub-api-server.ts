@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 
 export interface StubRequest {
   method: string
@@ -29,8 +29,8 @@ export interface StubApiServer {
 }
 
 export async function startStubApiServer(): Promise<StubApiServer> {
-  const authority = createCertificateAuthority(Date.now(), 'stub')
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
+  const authority = await createCertificateAuthority(Date.now(), 'stub')
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const requests: StubRequest[] = []
   const sockets = new Set<Socket>()
   let opened = 0

@@ -38,6 +38,26 @@ function isFresh(lease: Lease, { serverClock }: CleanUpOptions): boolean {
   return serverClock.serverNow() - takenAt(lease) < NOTES_KEPT_MS
 }
 
+/** Who holds a Lease of this installation at this moment: whoever works. */
+export async function leaseHolders(options: CleanUpOptions, call: CallOptions): Promise<string[]> {
+  const holders = new Set<string>()
+  for await (const lease of ownLeases(options, call)) {
+    const holder = holderOf(lease, options.serverClock.serverNow(), options.marginMs)
+    if (holder !== undefined) holders.add(holder)
+  }
+  return [...holders]
+}
+
+/** Removes every Lease of this installation that nobody holds, with all that is noted on it: for when nobody comes back. */
+export async function removeLeases(options: CleanUpOptions, call: CallOptions): Promise<{ removed: number }> {
+  let removed = 0
+  for await (const lease of ownLeases(options, call)) {
+    if (holderOf(lease, options.serverClock.serverNow(), options.marginMs) !== undefined) continue
+    if (await remove(lease, options, call)) removed += 1
+  }
+  return { removed }
+}
+
 async function* ownLeases({ store, namespace, owner }: CleanUpOptions, call: CallOptions): AsyncGenerator<Lease> {
   let token: string | undefined
   do {

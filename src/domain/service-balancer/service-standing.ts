@@ -34,6 +34,13 @@ export function standingOf(service: Service, ours: string | undefined): ServiceS
   return held ? { kind: 'cleanUp' } : { kind: 'leave', reason: 'not of type LoadBalancer' }
 }
 
+/** The same when we leave: what is held and not another's goes, what is not held is left. */
+export function letGoStandingOf(service: Service, ours: string | undefined): ServiceStanding {
+  const standing = standingOf(service, ours)
+  if (standing.kind !== 'serve') return standing
+  return hasFinalizer(service, SERVICE_FINALIZER) ? { kind: 'cleanUp' } : { kind: 'leave', reason: 'not held' }
+}
+
 /** R-SVC-1. */
 export function wantsBalancer(service: Service, ours: string | undefined): boolean {
   return isLoadBalancer(service) && isOfClass(service, ours)

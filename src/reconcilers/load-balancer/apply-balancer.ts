@@ -13,7 +13,7 @@ import { askProvider, type BalancerPass, type HeldPass } from './balancer-pass.t
 import type { BalancedObject, BalancerSnapshot } from './balancer-snapshot.ts'
 import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { noteHeldPools } from './pool-notes.ts'
-import { publishCondition, SERVED } from './publish-condition.ts'
+import { publishCondition, SERVED, withdrawCondition } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
 import { forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
@@ -211,7 +211,7 @@ async function clearStatus<K extends BalancedKind>(
 ): Promise<ObjectOfKind[K]> {
   const ours = record?.status === undefined || sameLoadBalancerStatus(object.status?.loadBalancer, record.status)
   const wanted = ours ? { loadBalancer: {}, serviceLocations: [], trafficBlockClusters: [] } : {}
-  return publishCondition(await publishStatus(object, wanted, pass), undefined, pass)
+  return withdrawCondition(await publishStatus(object, wanted, pass), pass)
 }
 
 function notesFor({ call }: Serve, { status, changed }: BalancerResult): EventNote[] {

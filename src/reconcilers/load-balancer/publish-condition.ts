@@ -1,3 +1,4 @@
+import type { JsonPatchOperation } from '../../domain/json-patch.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { Condition, MultiClusterServiceStatus } from '../../domain/multi-cluster-service.ts'
 import { rfc3339 } from '../../domain/rfc3339.ts'
@@ -32,21 +33,41 @@ export function isConditionPublished(object: BalancedObject, wanted: WantedCondi
   return stored?.status === wanted.status && stored.reason === wanted.reason && stored.message === wanted.message
 }
 
-/** Applies our condition, and only ours: the list is keyed, and Karmada writes it too. Undefined takes it away. */
+/** Applies our condition, and only ours: the list is keyed, and Karmada writes it too. */
 export async function publishCondition<K extends BalancedKind>(
   object: ObjectOfKind[K],
-  wanted: WantedCondition | undefined,
+  wanted: WantedCondition,
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
   const { store, key, signal, clock, finalizer } = pass
   const stored = storedCondition(object)
-  const isDone = wanted === undefined ? stored === undefined : isConditionPublished(object, wanted)
-  if (!hasConditions(object) || isDone) return object
-  const conditions = wanted === undefined ? [] : [conditionOf(wanted, stored, object, clock.now())]
+  if (isConditionPublished(object, wanted)) return object
+  const conditions = [conditionOf(wanted, stored, object, clock.now())]
   const { apiVersion, kind, metadata } = object
   const { name, namespace = '', resourceVersion = '' } = metadata
   const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status: { conditions } }
   return store.patch(key, { type: 'apply', body, fieldManager: finalizer }, { signal, subresource: 'status' })
+}
+
+/**
+ * Takes our condition away, from exactly this version. By JSON Patch: of an applied empty list the API server makes a status
+ * of null, and refuses it, where there is nothing else in it any more (a check of the contract holds the fact).
+ */
+export async function withdrawCondition<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  { store, key, signal }: BalancerPass<K>,
+): Promise<ObjectOfKind[K]> {
+  const conditions = conditionsOf(object)
+  const index = conditions.findIndex(({ type }) => type === TYPE)
+  if (index < 0) return object
+  const { uid = null, resourceVersion = null } = object.metadata
+  const operations: JsonPatchOperation[] = [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'test', path: `/status/conditions/${index}/type`, value: TYPE },
+    { op: 'remove', path: conditions.length === 1 ? '/status/conditions' : `/status/conditions/${index}` },
+  ]
+  return store.patch(key, { type: 'json', operations }, { signal, subresource: 'status' })
 }
 
 function conditionOf(wanted: WantedCondition, stored: Condition | undefined, object: BalancedObject, now: number) {
@@ -59,6 +80,10 @@ function conditionOf(wanted: WantedCondition, stored: Condition | undefined, obj
   }
 }
 
-function storedCondition({ status }: BalancedObject): Condition | undefined {
-  return (status as MultiClusterServiceStatus | undefined)?.conditions?.find(({ type }) => type === TYPE)
+function storedCondition(object: BalancedObject): Condition | undefined {
+  return conditionsOf(object).find(({ type }) => type === TYPE)
+}
+
+function conditionsOf({ status }: BalancedObject): Condition[] {
+  return (status as MultiClusterServiceStatus | undefined)?.conditions ?? []
 }

@@ -19,6 +19,8 @@ export interface ExportSettings {
   /** Ours. */
   finalizer: string
   digest: Digest
+  /** Let go of everything that no object of ours holds any more, whatever it asks for. */
+  disowned: boolean
 }
 
 export interface ExportSnapshot extends ServiceExportInput {
@@ -53,11 +55,16 @@ export async function gatherServiceExport(
     service,
     serviceExport,
     policies: policies.filter((policy) => policy !== undefined),
-    claim: exportClaim({ namespace, name }, candidates, settings.finalizer),
+    claim: exportClaim({ namespace, name }, settings.disowned ? candidates.map(letGo) : candidates, settings.finalizer),
     clusters: clustersOfLocations(locateServices(namespace, [name], binding === undefined ? [] : [binding])),
     digest: settings.digest,
     owners: candidates.filter(({ ownership }) => ownership.kind === 'ours').map(({ object }) => object),
   }
+}
+
+/** Nobody's to claim; what is still held keeps what it needs. */
+function letGo({ object }: ExportCandidate): ExportCandidate {
+  return { object, ownership: { kind: 'unresolved', reason: 'it is let go' } }
 }
 
 async function ingressCandidates(

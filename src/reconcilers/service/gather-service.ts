@@ -1,7 +1,7 @@
 import type { Service } from '../../domain/service.ts'
 import { balancerFaults, balancerRequest } from '../../domain/service-balancer/balancer-request.ts'
 import { parseBalancerOptions } from '../../domain/service-balancer/parse-balancer-options.ts'
-import { standingOf } from '../../domain/service-balancer/service-standing.ts'
+import { letGoStandingOf, standingOf } from '../../domain/service-balancer/service-standing.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
@@ -22,7 +22,7 @@ export async function gatherService(
 ): Promise<ServiceSnapshot | undefined> {
   const service = await reader.get(pass.key, { signal: pass.signal })
   if (service === undefined) return undefined
-  const standing = standingOf(service, pass.loadBalancerClass)
+  const standing = (pass.disowned ? letGoStandingOf : standingOf)(service, pass.loadBalancerClass)
   const wanted = standing.kind === 'serve' ? await gatherWanted(service, pass, reader, earlier) : undefined
   return { service, standing, wanted }
 }

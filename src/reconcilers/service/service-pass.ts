@@ -29,6 +29,8 @@ export interface ServiceDependencies {
   clock: Clock
   /** Names the control plane in every balancer's identity. */
   clusterId: string
+  /** Let go of every Service that is held, whatever it asks for. */
+  disowned: boolean
   /** Whether balancers of Services that are gone are removed, or only reported. */
   removeOrphans: boolean
   /** See `CloudLoadBalancer.consistencyWindowMs`. */

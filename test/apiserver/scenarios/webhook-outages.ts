@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { connect } from 'node:tls'
-import type { ApiClient } from '../../contracts/kubernetes-api/api-client.ts'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { backend, ingress, ingressPath } from '../support/balanced-objects.ts'
 import { eachOf, names } from '../support/each-of.ts'
-import { type Installation, withInstallation } from '../support/installation.ts'
+import { withInstallation } from '../support/installation.ts'
 import { startReviewFront } from '../support/review-front.ts'
+import { servedSerial, startLoad } from '../support/review-load.ts'
 import { difference, failedOpen } from '../support/server-metrics.ts'
 
 // As registered: the longest that one webhook may keep a write waiting.
@@ -116,46 +115,3 @@ export const scenarios: Scenario[] = [
     },
   },
 ]
-
-/** Creates without a pause, and bursts wider than the API server's pool, so that it must open connections all the time. */
-function startLoad(admin: ApiClient, namespace: string) {
-  let running = true
-  let created = 0
-  let tried = 0
-  const create = async () => {
-    while (running) {
-      created += 1
-      await mustBe(201, admin.post(ingressPath(namespace), ingress(`load-${created}`)))
-      await pause(100)
-    }
-  }
-  const burst = async () => {
-    while (running) {
-      await eachOf(names('burst', 40), 40, (name) =>
-        mustBe(201, admin.post(`${ingressPath(namespace)}?dryRun=All`, ingress(name))),
-      )
-      tried += 40
-      await pause(200)
-    }
-  }
-  const loops = Promise.all([create(), create(), burst()])
-  // Looked at when it is stopped.
-  loops.catch(() => {})
-  return {
-    async stop() {
-      running = false
-      await loops
-      return { created, tried }
-    },
-  }
-}
-
-function servedSerial({ url, caPem }: Installation): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', ca: caPem }, () => {
-      resolve(socket.getPeerCertificate().serialNumber)
-      socket.destroy()
-    })
-    socket.once('error', reject)
-  })
-}

@@ -3,13 +3,14 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { parseAllDocuments } from 'yaml'
+import { createCertificateAuthority } from '../../../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
 import { cloudWebhookConfigurations } from '../../../src/compose/cloud-webhook-configurations.ts'
+import { type DrainResult, drainObjects } from '../../../src/compose/drain-objects.ts'
 import { loadSettings } from '../../../src/compose/load-settings.ts'
-import { serve } from '../../../src/compose/serve.ts'
+import { type ServedFunction, serve } from '../../../src/compose/serve.ts'
 import type { SweepReport, SweepScope } from '../../../src/domain/sweep-report.ts'
-import { createCertificateAuthority } from '../../../src/local/create-certificate-authority.ts'
 import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import { createFakeClusterCloud, type FakeClusterCloud } from '../../../src/providers/fake/fake-cluster-cloud.ts'
 import type { ApiClient } from '../../contracts/kubernetes-api/api-client.ts'
@@ -30,6 +31,9 @@ export interface CloudInstallation {
   /** `verb resource.group` of every rule of the role. */
   grants: readonly string[]
   sweep(scope: SweepScope): Promise<SweepReport>
+  stop(): Promise<void>
+  /** As `wcp drain`, with the cloud of this installation; its lines. */
+  drain(): Promise<DrainResult & { lines: string[] }>
   /** Registers the webhooks anew, with or without `nodes/status`. */
   register(nodeStatus: boolean): Promise<void>
   /** Log lines of faults of the program. */
@@ -45,8 +49,8 @@ export async function withCloudInstallation(
   const { grants, role } = await roleOfManifest()
   await kubectl(['apply', '-f', '-'], role)
   const directory = await mkdtemp(join(server.directory, 'cloud-function-'))
-  const authority = createCertificateAuthority(Date.now(), 'cloud function')
-  const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
+  const authority = await createCertificateAuthority(Date.now(), 'cloud function')
+  const { certPem, keyPem } = await authority.issueServingCertificate(['127.0.0.1'])
   const clock = createSystemClock()
   const cloud = createFakeClusterCloud({ clock, adopt: true })
   const lines: string[] = []
@@ -62,7 +66,7 @@ export async function withCloudInstallation(
     clock,
     createLogger: (level) => createPinoLogger({ level, destination: { write: (line) => void lines.push(line) } }),
   })
-  const served = await serve(settings, clock)
+  let served: ServedFunction | undefined = await serve(settings, clock)
   const url = `https://127.0.0.1:${served.port}`
   const dispatcher = new Agent({ connect: { ca: authority.caPem }, headersTimeout: 0 })
   const audit = await openAuditLog(server.auditLogPath)
@@ -76,6 +80,18 @@ export async function withCloudInstallation(
       assert.equal(answer.statusCode, 200, text)
       return JSON.parse(text) as SweepReport
     },
+    async stop() {
+      await unregister(admin)
+      await served?.close()
+      served = undefined
+    },
+    async drain() {
+      const drained: string[] = []
+      const report = (line: string) => void drained.push(line)
+      const signal = AbortSignal.timeout(60_000)
+      const result = await drainObjects(settings, clock, { keepBalancers: false, dryRun: false, report, signal })
+      return { ...result, lines: drained }
+    },
     register: (nodeStatus) => register(admin, url, authority.caPem, nodeStatus),
     errors: () => lines.filter((line) => Number((JSON.parse(line) as { level: number }).level) >= 50),
   }
@@ -88,8 +104,7 @@ export async function withCloudInstallation(
       process.stdout.write(`    ${line}`)
     throw error
   } finally {
-    await unregister(admin)
-    await served.close()
+    await installation.stop()
     await dispatcher.destroy()
   }
 }

@@ -3,16 +3,17 @@ import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../../../src/adapters/certificates/certificate-authority.ts'
 import { createPinoLogger } from '../../../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../../../src/adapters/system/system-clock.ts'
+import { type DrainResult, drainObjects } from '../../../src/compose/drain-objects.ts'
 import { loadSettings } from '../../../src/compose/load-settings.ts'
 import { type ServedFunction, serve } from '../../../src/compose/serve.ts'
 import { webhookConfigurations } from '../../../src/compose/webhook-configurations.ts'
 import type { SweepReport, SweepScope } from '../../../src/domain/sweep-report.ts'
-import {
-  type CertificateAuthority,
-  createCertificateAuthority,
-} from '../../../src/local/create-certificate-authority.ts'
 import type { MultiClusterProvider } from '../../../src/provider/multicluster.ts'
 import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import type { FakeBalancer, FakeCloud } from '../../../src/providers/fake/fake-cloud.ts'
@@ -62,6 +63,8 @@ export interface Installation {
   /** Registers these doors, or all, in place of those before; returns when the API server calls them and no other. */
   register(options?: { doors?: readonly Door[]; at?: { url: string; caPem: string } }): Promise<void>
   sweep(scope?: SweepScope): Promise<SweepReport>
+  /** As `wcp drain`, with the cloud of this installation; its lines. */
+  drain(how?: { dryRun?: boolean }): Promise<DrainResult & { lines: string[] }>
   /** A new certificate of the same authority. `swapped`: the files are replaced as a whole; else they are rewritten. */
   renewCertificate(how: 'swapped' | 'rewritten'): Promise<void>
   /** Log lines of this level and above, as objects. */
@@ -106,7 +109,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
   await applyAccountAndRole(kubectl)
   await createIngressClasses(admin)
   const directory = await mkdtemp(join(server.directory, 'function-'))
-  const authority = createCertificateAuthority(Date.now(), 'function')
+  const authority = await createCertificateAuthority(Date.now(), 'function')
   const files = new Files(directory, authority)
   await files.writeKubeconfig('kubeconfig.json', server.kubeconfig(await tokenOf(admin, ACCOUNT)))
   await files.writeKubeconfig('watch-kubeconfig.json', server.kubeconfig(await tokenOf(admin, WATCH_ACCOUNT)))
@@ -121,6 +124,15 @@ async function install(context: ScenarioContext, name: string, options: Installa
   const logLines: string[] = []
   let served: ServedFunction | undefined
   let port = PORT_OF_ANY
+
+  const settings = async () =>
+    loadSettings({
+      text: await readFile(files.config, 'utf8'),
+      environment: {},
+      registry,
+      clock,
+      createLogger: (level) => createPinoLogger({ level, destination: { write: (line) => void logLines.push(line) } }),
+    })
 
   const installation: Installation = {
     namespace: name,
@@ -140,15 +152,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
     },
     async start() {
       await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
-      const settings = loadSettings({
-        text: await readFile(files.config, 'utf8'),
-        environment: {},
-        registry,
-        clock,
-        createLogger: (level) =>
-          createPinoLogger({ level, destination: { write: (line) => void logLines.push(line) } }),
-      })
-      served = await serve(settings, clock)
+      served = await serve(await settings(), clock)
       port = served.port
       await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
     },
@@ -195,6 +199,13 @@ async function install(context: ScenarioContext, name: string, options: Installa
         token = report.continue
       } while (token !== undefined)
       return total
+    },
+    async drain({ dryRun = false } = {}) {
+      const lines: string[] = []
+      const signal = AbortSignal.timeout(60_000)
+      const report = (line: string) => void lines.push(line)
+      const result = await drainObjects(await settings(), clock, { keepBalancers: false, dryRun, report, signal })
+      return { ...result, lines }
     },
     renewCertificate: (how) => files.renewCertificate(how),
     logged(level) {
@@ -271,7 +282,7 @@ class Files {
   }
 
   async renewCertificate(how: 'swapped' | 'rewritten'): Promise<void> {
-    const { certPem, keyPem } = this.#authority.issueServingCertificate(['127.0.0.1'])
+    const { certPem, keyPem } = await this.#authority.issueServingCertificate(['127.0.0.1'])
     for (const [name, text] of Object.entries({ 'tls.crt': certPem, 'tls.key': keyPem })) {
       const path = this.#path(name)
       await writeFile(how === 'swapped' ? `${path}.new` : path, text, { mode: 0o600 })
@@ -335,7 +346,7 @@ export async function removeAll(admin: ApiClient, plural: Plural): Promise<void>
   }
 }
 
-async function unregister(admin: ApiClient): Promise<void> {
+export async function unregister(admin: ApiClient): Promise<void> {
   for (const kind of ['mutating', 'validating'])
     await admin.delete(`${CONFIGURATIONS}/${kind}webhookconfigurations/webhook-cloud-provider`)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { createCertificateAuthority } from '../../../src/local/create-certificate-authority.ts'
+import { createCertificateAuthority } from '../../../src/adapters/certificates/certificate-authority.ts'
 import {
   type ReceivedReview,
   startWebhookReceiver,
@@ -21,9 +21,9 @@ export interface ReviewFront {
 }
 
 export async function startReviewFront(target: { url: string; caPem: string }): Promise<ReviewFront> {
-  const authority = createCertificateAuthority(Date.now(), 'review front')
+  const authority = await createCertificateAuthority(Date.now(), 'review front')
   const receiver = await startWebhookReceiver({
-    ...authority.issueServingCertificate(['127.0.0.1']),
+    ...(await authority.issueServingCertificate(['127.0.0.1'])),
     caPem: authority.caPem,
   })
   const dispatcher = new Agent({ connect: { ca: target.caPem } })

@@ -265,6 +265,17 @@ export const coreKindChecks = [
       const without = await applyConditions(bench, 'one', [])
       assert.deepEqual(typesOf(without.body.status), ['Synced'])
     },
+    'conditions: an empty list for the only one is refused, where another manager has had something in the status':
+      async (bench) => {
+        await bench.create(bench.widget('a'))
+        const write = (phase: string | null) =>
+          bench.admin.patch('merge-patch', bench.path('widgets', 'a', 'status'), { status: { phase } })
+        await mustBe(200, write('Done'))
+        await applyConditions(bench, 'one', [{ type: 'Ready', status: 'True' }])
+        await mustBe(200, write(null))
+        const answer = await applyConditions(bench, 'one', [])
+        assertRefused(answer, { code: 422, reason: 'Invalid', message: /status: Invalid value: "?null"?/ })
+      },
     'conditions: one that another manager wrote stays as it is': async (bench) => {
       await bench.create(bench.widget('a'))
       await mustBe(

@@ -1,0 +1,162 @@
+import { isIP } from 'node:net'
+import { parseArgs } from 'node:util'
+import { canonicalAddress } from '../adapters/certificates/describe-certificate.ts'
+import type { KubernetesSource } from '../adapters/kubernetes/kube-config.ts'
+import { dns1123SubdomainFaults } from '../domain/validation/name-faults.ts'
+import { OUR_CONFIGURATION } from '../domain/webhook-configuration.ts'
+import { UsageError } from './usage-error.ts'
+
+export const CERTS_HELP = `usage: wcp certs --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [options]
+
+Makes an authority and a serving certificate for the function, renews both before they expire, and keeps the caBundle of
+our webhook configurations. Safe to run as often as you like: it writes only what is due. Run it daily.
+
+what for
+  --host HOST               DNS name or IP address in the URL by which API servers call the function; repeat for more
+
+where they are kept
+  --directory DIR           files ca.crt, ca.key, tls.crt, tls.key, issued.crt; keys for their owner alone (0600)
+  --secret NAMESPACE/NAME   a Secret of type kubernetes.io/tls with the same keys
+  --secret-kubeconfig FILE  of the cluster that has the Secret; the ServiceAccount of this pod unless given
+  --secret-context NAME     a context of that file
+
+who is to trust them
+  --kubeconfig FILE         of the API server that calls the function: caBundle of our webhooks is kept there
+  --context NAME            a context of that file
+  --in-cluster              the same with the ServiceAccount of this pod
+  --configuration NAME      webhook configuration to keep; repeat for more (default: webhook-cloud-provider)
+
+how long
+  --days N                  life of a serving certificate (default: 365); renewed when two thirds are over
+  --authority-days N        life of an authority (default: 3650); likewise
+  --settle SECONDS          how long a new authority is in the bundle before a certificate of it is served (default: 3600)
+
+out of turn
+  --renew                   a new serving certificate now
+  --renew-authority         a new authority now; a certificate of it in a later run, the old one stays in the bundle
+  --retire-authorities      take old authorities out of the bundle although certificates of theirs may still be served
+
+only look
+  --dry-run                 say what would be done, and change nothing
+  --check                   the same, with exit code 1 when something is due
+
+exit code: 0 done, or nothing due · 1 failed, or due with --check · 2 wrong usage, or files that cannot be used`
+
+export interface CertsOptions {
+  hosts: string[]
+  kept: { folder: string } | { secret: { namespace: string; name: string }; source: KubernetesSource }
+  /** Of the API server that calls us; undefined: its bundles are somebody else's business. */
+  callers: KubernetesSource | undefined
+  configurations: string[]
+  servingMs: number
+  authorityMs: number
+  settleMs: number
+  renewServing: boolean
+  renewAuthority: boolean
+  retireAuthorities: boolean
+  only: 'look' | 'check' | undefined
+}
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
+const DAY_MS = 86_400_000
+
+/** Undefined where the help was asked for. Throws `UsageError`. */
+export function parseCertsOptions(args: string[]): CertsOptions | undefined {
+  const { values } = parseArgs({
+    args,
+    options: {
+      host: { ...text, multiple: true, default: [] },
+      directory: text,
+      secret: text,
+      'secret-kubeconfig': text,
+      'secret-context': text,
+      kubeconfig: text,
+      context: text,
+      'in-cluster': flag,
+      configuration: { ...text, multiple: true, default: [OUR_CONFIGURATION] },
+      days: { ...text, default: '365' },
+      'authority-days': { ...text, default: '3650' },
+      settle: { ...text, default: '3600' },
+      renew: flag,
+      'renew-authority': flag,
+      'retire-authorities': flag,
+      'dry-run': flag,
+      check: flag,
+      help: flag,
+    },
+  })
+  if (values.help) return undefined
+  const days = wholeNumber('--days', values.days, 1)
+  const authorityDays = wholeNumber('--authority-days', values['authority-days'], 1)
+  if (authorityDays < days) throw usage(`--authority-days: ${authorityDays} is less than the ${days} of --days`)
+  return {
+    hosts: hostsOf(values.host),
+    kept: keptOf(values),
+    callers: callersOf(values),
+    configurations: values.configuration,
+    servingMs: days * DAY_MS,
+    authorityMs: authorityDays * DAY_MS,
+    settleMs: wholeNumber('--settle', values.settle, 0) * 1_000,
+    renewServing: values.renew,
+    renewAuthority: values['renew-authority'],
+    retireAuthorities: values['retire-authorities'],
+    only: values.check ? 'check' : values['dry-run'] ? 'look' : undefined,
+  }
+}
+
+function hostsOf(hosts: readonly string[]): string[] {
+  if (hosts.length === 0) throw usage('give the host of the URL by which API servers call the function with --host')
+  return [...new Set(hosts.map(hostOf))]
+}
+
+/** As clients compare it: in lower case, an address in its shortest form, without brackets. */
+function hostOf(given: string): string {
+  const host = given.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (isIP(host) !== 0) return canonicalAddress(host)
+  const isName = dns1123SubdomainFaults(host.replace(/^\*\./, '')).length === 0 && !/^[\d.]+$/.test(host)
+  if (isName) return host
+  throw usage(`--host: "${given}" is neither a DNS name nor an IP address; leave out scheme, port and path`)
+}
+
+interface Values {
+  directory?: string | undefined
+  secret?: string | undefined
+  'secret-kubeconfig'?: string | undefined
+  'secret-context'?: string | undefined
+  kubeconfig?: string | undefined
+  context?: string | undefined
+  'in-cluster': boolean
+}
+
+function keptOf(values: Values): CertsOptions['kept'] {
+  const { directory, secret } = values
+  if ((directory === undefined) === (secret === undefined)) throw usage('give either --directory or --secret')
+  if (directory !== undefined) return { folder: directory }
+  const [namespace = '', name = '', ...rest] = (secret ?? '').split('/')
+  if (namespace === '' || name === '' || rest.length > 0) throw usage(`--secret: "${secret}" is not NAMESPACE/NAME`)
+  const file = values['secret-kubeconfig']
+  const source = file === undefined ? ({ kind: 'in-cluster' } as const) : fileSource(file, values['secret-context'])
+  return { secret: { namespace, name }, source }
+}
+
+function callersOf(values: Values): KubernetesSource | undefined {
+  const { kubeconfig, context } = values
+  if (kubeconfig !== undefined && values['in-cluster']) throw usage('give either --kubeconfig or --in-cluster')
+  if (kubeconfig !== undefined) return fileSource(kubeconfig, context)
+  return values['in-cluster'] ? { kind: 'in-cluster' } : undefined
+}
+
+function fileSource(path: string, context: string | undefined): KubernetesSource {
+  return { kind: 'file', path, ...(context === undefined ? {} : { context }) }
+}
+
+function wholeNumber(option: string, value: string, least: number): number {
+  const number = Number(value)
+  if (Number.isSafeInteger(number) && number >= least && number <= 100_000_000 && /^\d+$/.test(value)) return number
+  throw usage(`${option}: "${value}" is not a whole number from ${least}`)
+}
+
+function usage(message: string): UsageError {
+  return new UsageError(`certs: ${message}`)
+}
