@@ -84,6 +84,7 @@ module.exports = {
     only('pino', ['adapters/logging']),
     only('prom-client', ['adapters/metrics']),
     only('@nats-io/[^/]+', ['adapters/jetstream']),
+    only('@opentelemetry/[^/]+', ['adapters/tracing']),
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

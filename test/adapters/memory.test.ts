@@ -49,7 +49,7 @@ t.test('it holds a key until it is settled, and counts', async (t) => {
   t.equal(queue.size(), 1, 'it waits for its second pass')
   await advance(5_000)
   t.equal(queue.size(), 0)
-  t.match(await metrics.text(), /^workqueue_adds_total 1$[\s\S]*^workqueue_retries_total 1$/m)
+  t.match(await metrics.text(), /^workqueue_adds_total{name="memory"} 1$[\s\S]*^workqueue_retries_total{name="memory"} 1$/m)
 })
 
 t.test('what a drain leaves is logged, and so is a worker that throws', async (t) => {
@@ -92,14 +92,19 @@ t.test('the lock within this process', async (t) => {
 
 t.test('metrics in the form of Prometheus', async (t) => {
   const metrics = createPrometheusMetrics([
-    { name: 'balancers_total', help: 'Balancers made.', labels: ['kind'] },
-    { name: 'pass_seconds', help: 'Time of a pass.', labels: [] },
+    { name: 'balancers_total', type: 'counter', help: 'Balancers made.', labels: ['kind'] },
+    { name: 'pass_seconds', type: 'histogram', help: 'Time of a pass.', labels: [] },
+    { name: 'short_seconds', type: 'histogram', help: 'Of its own.', labels: [], buckets: [0.25] },
+    { name: 'keys', type: 'gauge', help: 'Keys.', labels: ['name'] },
   ])
   metrics.count('balancers_total', { kind: 'MultiClusterIngress' })
   metrics.count('balancers_total', { kind: 'MultiClusterIngress' }, 2)
   metrics.count('balancers_total', { kind: 'a "quoted"\nname' })
   metrics.observe('pass_seconds', 0.2)
   metrics.observe('pass_seconds', 120)
+  metrics.observe('short_seconds', 0.2)
+  metrics.set('keys', 3, { name: 'memory' })
+  metrics.set('keys', 2, { name: 'memory' })
   const lines = (await metrics.text()).split('\n')
   for (const line of [
     '# HELP balancers_total Balancers made.',
@@ -111,6 +116,9 @@ t.test('metrics in the form of Prometheus', async (t) => {
     'pass_seconds_bucket{le="0.5"} 1',
     'pass_seconds_bucket{le="+Inf"} 2',
     'pass_seconds_count 2',
+    'short_seconds_bucket{le="0.25"} 1',
+    '# TYPE keys gauge',
+    'keys{name="memory"} 2',
   ]) {
     t.ok(lines.includes(line), line)
   }
@@ -118,6 +126,7 @@ t.test('metrics in the form of Prometheus', async (t) => {
   t.throws(() => metrics.count('balancer_total'), { message: 'metric balancer_total is not defined' })
   t.throws(() => metrics.observe('balancers_total', 1), TypeError, 'a counter observes nothing')
   t.throws(() => metrics.count('pass_seconds'), TypeError)
+  t.throws(() => metrics.set('pass_seconds', 1), TypeError)
   t.throws(() => metrics.count('balancers_total', { colour: 'red' }), 'a label that was not defined')
   t.equal(await metrics.text(), text, 'and nothing of that was counted')
   t.match(await createPrometheusMetrics([]).text(), /^\s*$/, 'two of them know nothing of each other')

@@ -1189,7 +1189,7 @@ t.test('what fails before the reconciler is asked is said, and tried again', asy
   await world.clock.advance(1_000)
   t.match(
     world.logs.filter(({ level }) => level === 'warn').map(({ fields }) => fields),
-    [{ outcome: 'failed', code: 'ApiForbidden', error: 'cannot get endpointslices' }],
+    [{ outcome: 'failed', code: 'ApiForbidden', reason: 'cannot get endpointslices' }],
   )
   t.equal(world.runtime.queue.size(), 1)
 })

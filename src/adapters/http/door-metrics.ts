@@ -4,21 +4,25 @@ import type { MetricDefinition } from '../../ports/metrics.ts'
 export const DOOR_METRICS = {
   requests: {
     name: 'http_requests_total',
+    type: 'counter',
     help: 'Answers by door (route) and status code.',
     labels: ['door', 'status'],
   },
   duration: {
     name: 'http_request_duration_seconds',
+    type: 'histogram',
     help: 'Time from the request line to the end of the answer, by door.',
     labels: ['door'],
   },
   reviews: {
     name: 'admission_reviews_total',
+    type: 'counter',
     help: 'Reviews by door and result: allowed, patched, denied, queued, ignored, unknownKind, queueFull, queueUnreachable.',
     labels: ['door', 'result'],
   },
   cloudEvents: {
     name: 'cloud_events_total',
+    type: 'counter',
     help: 'CloudEvents by purpose (change, work, sweep, unknown) and result: accepted, done, retry, failed, ignored.',
     labels: ['purpose', 'result'],
   },
