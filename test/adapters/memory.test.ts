@@ -49,7 +49,10 @@ t.test('it holds a key until it is settled, and counts', async (t) => {
   t.equal(queue.size(), 1, 'it waits for its second pass')
   await advance(5_000)
   t.equal(queue.size(), 0)
-  t.match(await metrics.text(), /^workqueue_adds_total{name="memory"} 1$[\s\S]*^workqueue_retries_total{name="memory"} 1$/m)
+  t.match(
+    await metrics.text(),
+    /^workqueue_adds_total{name="memory"} 1$[\s\S]*^workqueue_retries_total{name="memory"} 1$/m,
+  )
 })
 
 t.test('what a drain leaves is logged, and so is a worker that throws', async (t) => {

@@ -57,9 +57,12 @@ export function createOtlpTracer(options: OtlpTracerOptions): { tracer: Tracer; 
   return {
     tracer: tracerOf(provider),
     async close() {
-      const over = new Promise<void>((resolve) => void clock.after(CLOSE_WITHIN_MS, resolve))
-      const closed = provider.shutdown().catch((error) => logger.warn({ error: String(error) }, 'traces were lost'))
-      await Promise.race([closed, over])
+      const over = new Promise<boolean>((resolve) => void clock.after(CLOSE_WITHIN_MS, () => resolve(false)))
+      const closed = provider.shutdown().then(
+        () => true,
+        () => false,
+      )
+      if (!(await Promise.race([closed, over]))) logger.warn({}, 'the last traces are lost: the collector is too slow')
     },
   }
 }
@@ -84,11 +87,16 @@ function tracerOf(provider: TracerProvider): Tracer {
       },
       context,
     )
-    const fail = (code: string) => void span.setStatus({ code: SpanStatusCode.ERROR, message: code })
+    let failed = false
+    const fail = (code: string) => {
+      failed = true
+      span.setStatus({ code: SpanStatusCode.ERROR, message: code })
+    }
     try {
       return await around.run(span, () => work({ set: (more) => void span.setAttributes(more), fail }))
     } catch (error) {
-      fail(isCatalogueError(error) ? error.code : 'Internal')
+      // Unless it was said better.
+      if (!failed) fail(isCatalogueError(error) ? error.code : 'Internal')
       throw error
     } finally {
       span.end()
