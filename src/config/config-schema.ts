@@ -161,7 +161,7 @@ export const CONFIG_SCHEMA = {
         additionalProperties: false,
         required: ['endpoint'],
         properties: {
-          endpoint: { type: 'string', pattern: '^https?://' },
+          endpoint: text,
           sampleRatio: { type: 'number', minimum: 0, maximum: 1, default: 1 },
         },
       },

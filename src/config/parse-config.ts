@@ -210,7 +210,7 @@ function telemetryFaults(value: Record<string, unknown>, environment: ConfigEnvi
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint === undefined ? environment.OTEL_EXPORTER_OTLP_ENDPOINT : undefined,
   }
   return Object.entries(given).flatMap(([field, url]) =>
-    !url || (typeof url === 'string' && isPlainHttpUrl(url))
+    !url || typeof url !== 'string' || isPlainHttpUrl(url)
       ? []
       : [{ field, message: 'must be an http(s) URL without credentials, such as http://collector:4318' }],
   )

@@ -189,6 +189,50 @@ t.test('log lines', async (t) => {
     open('info').child(secrets).info({}, 'of a child')
     t.notMatch(lines.at(-1), /s3cret/)
   })
+
+  await t.test('hold nothing secret under other names, nor inside of texts', async (t) => {
+    const pem = '-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----'
+    const jwt = 'eyJhbGciOiJSUzI1NiJ9.s3cretpayload.s3cretsignature'
+    const cause = new Error('GET https://robot:s3cret@cloud.example.com/v1 failed', { cause: new Error(`sent ${jwt}`) })
+    const kept: [string, unknown, RegExp?][] = [
+      ['options of a provider', { options: { apiToken: 's3cret', nested: [{ 'secret-access-key': 's3cret' }] } }],
+      ['a kubeconfig', { kubeconfig: 'apiVersion: v1, users: s3cret' }],
+      ['what a kubeconfig holds', { user: { 'client-key-data': 's3cret', 'client-certificate-data': 'c' } }],
+      ['a Secret', { object: { kind: 'Secret', metadata: { name: 'tls' }, data: { 'tls.key': 's3cret' } } }, /"tls"/],
+      ['texts of a Secret', { object: { kind: 'Secret', stringData: { anything: 's3cret' } } }],
+      ['headers', { headers: [{ Cookie: 's3cret' }, { 'Proxy-Authorization': 's3cret' }] }],
+      ['a message of somebody else', { reason: 'refused: Authorization was Bearer s3cret.abc-1' }, /refused/],
+      ['a private key', { text: `before ${pem} after` }, /before .* after/],
+      ['a password in a URL', { url: 'nats://user:s3cret@broker:4222' }, /broker:4222/],
+      ['a JSON Web Token', { reason: `no such key for ${jwt}` }, /no such key/],
+      ['an error and its cause', { err: cause }, /cloud\.example\.com/],
+    ]
+    for (const [title, fields, rest] of kept) {
+      open('info').warn(fields as Record<string, unknown>, 'told')
+      t.notMatch(lines.at(-1), /s3cret/, title)
+      if (rest !== undefined) t.match(lines.at(-1), rest, `${title}: the rest is there`)
+    }
+  })
+
+  await t.test('keep what is no secret', async (t) => {
+    const round: { key: string; self?: unknown } = { key: 'MultiClusterIngress/shop/web' }
+    round.self = round
+    const fields = {
+      key: 'MultiClusterIngress/shop/web',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      durationMs: 12,
+      secretName: 'storefront-tls',
+      tokenFile: '/var/run/token',
+      kind: 'MultiClusterIngress',
+      data: { rows: 1 },
+      at: new Date(0),
+      size: 10n,
+      missing: undefined,
+    }
+    open('info').info({ ...fields, round }, 'told')
+    t.match(last(), { ...fields, at: '1970-01-01T00:00:00.000Z', size: '10', missing: undefined })
+    t.match(lines.at(-1), /\[deeper\]/, 'what never ends is cut')
+  })
 })
 
 t.test('the clock of the system', async (t) => {
