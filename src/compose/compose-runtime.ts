@@ -39,6 +39,7 @@ import { CERTIFICATE_EXPIRY } from './metric-catalogue.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
 import { servedCloud } from './served-cloud.ts'
+import { startAtZero } from './start-at-zero.ts'
 import { sweepAndTidy } from './sweep-and-tidy.ts'
 import { measuredOnly, type Telemetry } from './telemetry.ts'
 
@@ -80,7 +81,10 @@ export function composeRuntime(given: RuntimeParts): Runtime {
   const queue = createWorkQueue({ ...parts, metrics })
   const locking = createLock({ ...parts, queue })
   const flow = composeFlow(parts, queue, observeLock(locking.lock, { clock, metrics }))
-  const meter = composeMeter(parts, flow)
+  const controllers = Object.keys(flow.reconcilers) as Kind[]
+  startAtZero(metrics, controllers)
+  const { kind, concurrency } = config.queue
+  const meter = createWorkMeter({ queue: kind, controllers, concurrency, clock, metrics })
   let draining = false
   const doors = composeDoors(parts, { flow, queue, locking, meter }, () => draining)
   const app = buildApp(doors, {
@@ -125,12 +129,6 @@ function composeFlow(parts: MeasuredParts, queue: WorkedQueue, lock: Lock): Flow
     metrics,
     tracer,
   }
-}
-
-function composeMeter({ config, clock, telemetry: { metrics } }: MeasuredParts, { reconcilers }: Flow): WorkMeter {
-  const { kind, concurrency } = config.queue
-  const controllers = Object.keys(reconcilers) as Kind[]
-  return createWorkMeter({ queue: kind, controllers, concurrency, clock, metrics })
 }
 
 function hostsOf({ config, provider }: RuntimeParts): Pick<Flow, 'hosts'> {
