@@ -1,17 +1,23 @@
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createNatsWorkStream } from '../src/adapters/jetstream/nats-work-stream.ts'
 import { streamNames } from '../src/adapters/jetstream/stream-names.ts'
 import { createSystemClock } from '../src/adapters/system/system-clock.ts'
 import { createOtlpTracer } from '../src/adapters/tracing/otlp-tracer.ts'
+import { runFunction } from '../src/compose/run-function.ts'
 import { measuredOnly, type Telemetry } from '../src/compose/telemetry.ts'
+import { kubeconfigOf } from '../src/local/kubeconfig.ts'
 import type { Logger } from '../src/ports/logger.ts'
+import { createProviderRegistry } from '../src/provider/registry.ts'
+import { fakeProviderFactory } from '../src/providers/fake/fake-provider.ts'
 import { buildIngress } from './support/build-objects.ts'
 import { buildReview } from './support/build-review.ts'
 import { startEventReceiver } from './support/event-receiver.ts'
 import { natsServerMissing, startNatsServer } from './support/nats-server.ts'
 import { silentLogger } from './support/silent-logger.ts'
+import { startStubApiServer } from './support/stub-api-server.ts'
 import { type CollectedSpan, pathOf, startTraceCollector, type TraceCollector } from './support/trace-collector.ts'
 import { createWorld, type World, type WorldOptions } from './support/world.ts'
 
@@ -267,6 +273,42 @@ t.test('a collector that is down costs no work, and little at the end', async (t
     t.equal(lines.at(-1), 'the last traces are lost: the collector is too slow')
   })
   await collector.close()
+})
+
+t.test('the function sends its last spans before it ends', async (t) => {
+  const collector = await startTraceCollector()
+  const api = await startStubApiServer()
+  t.teardown(() => Promise.all([collector.close(), api.close()]))
+  api.answer({ status: 403, body: { kind: 'Status', reason: 'Forbidden' } })
+  const kubeconfig = kubeconfigOf({ url: api.url, caPem: api.caPem, token: 't', user: 'u' })
+  const config = 'provider: { name: fake }\nserver: { host: 127.0.0.1 }\nkubernetes: { kubeconfig: KUBECONFIG }\n'
+  const directory = t.testdir({ kubeconfig })
+  const configFile = join(directory, 'config.yaml')
+  writeFileSync(configFile, config.replace('KUBECONFIG', join(directory, 'kubeconfig')))
+  const lines: string[] = []
+  let stop = () => {}
+  const running = runFunction({
+    configFile,
+    environment: { PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    registry: createProviderRegistry({ fake: fakeProviderFactory }),
+    stopped: new Promise((resolve) => (stop = resolve)),
+    write: (line) => void lines.push(line),
+  })
+  const portOf = (line: string) => (JSON.parse(line) as { port?: number }).port
+  await eventually(async () => {
+    if (lines.every((line) => portOf(line) === undefined)) throw new Error('it does not listen yet')
+  })
+  const port = lines.map(portOf).find((found) => found !== undefined)
+  const answer = await fetch(`http://127.0.0.1:${port}/sweep`, { method: 'POST', headers: headers() })
+  await answer.text()
+  stop()
+  await running
+  const paths = collector.spans.map((span) => pathOf(span, collector.spans))
+  t.ok(paths.includes('sweep request > sweep > GET IngressClass'), paths.join('\n'))
+  t.match(
+    collector.spans.find(({ name }) => name === 'sweep'),
+    { traceId: TRACE, status: { code: 2, message: 'ApiForbidden' } },
+  )
 })
 
 t.test('no SDK and no exporter is loaded unless traces are wanted', async (t) => {
