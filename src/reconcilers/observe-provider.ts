@@ -45,48 +45,48 @@ const CALLS = [
 /** The same provider; every call into it is counted, timed and traced, under the name of its method. */
 export function observeProvider(provider: Provider, observer: Observer): Provider {
   const { loadBalancer, mcsLoadBalancer, cloudProvider } = provider
-  return overlay(provider, {
+  const observed: Partial<Provider> = {
     ...(loadBalancer && { loadBalancer: observeCapability(loadBalancer, observer) }),
     ...(mcsLoadBalancer && { mcsLoadBalancer: observeCapability(mcsLoadBalancer, observer) }),
     ...(cloudProvider && { cloudProvider: observeCloud(cloudProvider, observer) }),
-  })
+  }
+  return overlay(provider, (name, value) => (Object.hasOwn(observed, name) ? Reflect.get(observed, name) : value))
 }
+
+const CAPABILITIES = ['loadBalancer', 'instances', 'instancesV2', 'zones', 'routes']
 
 function observeCloud(cloud: CloudProvider, observer: Observer): CloudProvider {
-  const observed = <C extends object>(capability: C | undefined) =>
-    capability && observeCapability(capability, observer)
-  return overlay(cloud, {
-    loadBalancer: () => observed(cloud.loadBalancer()),
-    instances: () => observed(cloud.instances()),
-    ...(cloud.instancesV2 && { instancesV2: () => observed(cloud.instancesV2?.()) }),
-    zones: () => observed(cloud.zones()),
-    routes: () => observed(cloud.routes()),
+  return overlay(cloud, (name, value) => {
+    if (!CAPABILITIES.includes(name) || typeof value !== 'function') return value
+    return () => {
+      const capability: object | undefined = value()
+      return capability && observeCapability(capability, observer)
+    }
   })
 }
-
-type Call = (...args: unknown[]) => Promise<unknown>
 
 function observeCapability<C extends object>(capability: C, observer: Observer): C {
-  const calls = CALLS.filter((method) => method in capability).map((method): [string, Call] => {
-    const call = Reflect.get(capability, method) as Call | undefined
-    const observed: Call = (...args) => {
+  return overlay(capability, (name, value) => {
+    if (!CALLS.includes(name) || typeof value !== 'function') return value
+    return (...args: unknown[]) => {
       // The context is the last argument of every call.
       const { signal } = (args.at(-1) ?? {}) as { signal?: AbortSignal }
-      return observeCall(method, signal, () => Reflect.apply(call as Call, capability, args), observer)
+      return observeCall(name, signal, async () => value(...args), observer)
     }
-    return [method, call && observed] as [string, Call]
   })
-  return overlay(capability, Object.fromEntries(calls) as Partial<C>)
 }
 
-/** An object that may be frozen, or of a class with private fields, with some properties replaced; `this` stays what it was. */
-function overlay<T extends object>(target: T, own: Partial<T>): T {
+/**
+ * Another view of an object that may be frozen, of a class with private fields, or changed later: each property as
+ * `view` shows it. `this` of its methods stays what it was.
+ */
+function overlay<T extends object>(target: T, view: (name: string, value: unknown) => unknown): T {
   return new Proxy({} as T, {
     has: (_, name) => name in target,
     get(_, name) {
-      if (Object.hasOwn(own, name)) return Reflect.get(own, name)
       const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
+      const bound = typeof value === 'function' ? value.bind(target) : value
+      return typeof name === 'string' ? view(name, bound) : bound
     },
   })
 }
