@@ -9,7 +9,8 @@ const NO_SECRET = /(name|names|file|path|count|ms)$/i
 
 /** Secrets inside of a text: bearer and basic credentials, private keys, passwords in URLs, JSON Web Tokens. */
 const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${CENSOR}`],
+  // A word that follows has no digit and is short: "a bearer token is required".
+  [/\b(bearer|basic)\s+(?=\S*[\d=]|\S{20})[\w.~+/=-]+/gi, `$1 ${CENSOR}`],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, CENSOR],
   [/(\w:\/\/)[^\s/@]+@/g, `$1${CENSOR}@`],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, CENSOR],

@@ -9,10 +9,8 @@ export function reportingExporter(exporter: SpanExporter, logger: Logger): SpanE
       exporter.export(spans, (result) => {
         const failed = result.code !== 0
         if (failed && !isFailing) {
-          logger.warn(
-            { reason: result.error?.name ?? 'no answer' },
-            'the collector does not take traces; they are lost',
-          )
+          const reason = reasonOf(result.error)
+          logger.warn({ reason }, 'the collector does not take traces; they are lost')
         }
         if (!failed && isFailing) logger.info({}, 'the collector takes traces again')
         isFailing = failed
@@ -22,4 +20,10 @@ export function reportingExporter(exporter: SpanExporter, logger: Logger): SpanE
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
   }
+}
+
+/** Of several addresses that were tried the message is empty, and the code says it. */
+function reasonOf(error: Error | undefined): string {
+  const code = error !== undefined && 'code' in error ? String(error.code) : ''
+  return error?.message || code || 'no answer'
 }
