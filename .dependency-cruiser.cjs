@@ -82,6 +82,7 @@ module.exports = {
     only('fastify', ['adapters/http', 'local', 'compose']),
     only('@kubernetes/client-node', ['adapters/kubernetes']),
     only('pino', ['adapters/logging']),
+    only('jose', ['adapters/oidc']),
     only('prom-client', ['adapters/metrics']),
     only('@nats-io/[^/]+', ['adapters/jetstream']),
     only('@opentelemetry/[^/]+', ['adapters/tracing']),

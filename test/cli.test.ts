@@ -11,11 +11,14 @@ import { startLocal } from '../src/compose/start-local.ts'
 import { karmadaCrds } from '../src/local/crds/karmada-crds.ts'
 import { createCertificateAuthority } from '../src/local/create-certificate-authority.ts'
 import { startLocalControlPlane } from '../src/local/start-local-control-plane.ts'
+import type { CallerProof } from '../src/ports/caller-proof.ts'
 import type { FakeCall, FakeFailure } from '../src/providers/fake/fake-cloud.ts'
 import { createFakeProvider } from '../src/providers/fake/fake-provider.ts'
 import { buildClass, buildIngress, FINALIZER } from './support/build-objects.ts'
 import { createRecordingConsole, startWcp, wcp } from './support/command-line.ts'
+import { OPEN_DOORS, openApp } from './support/open-app.ts'
 import { startStubApiServer } from './support/stub-api-server.ts'
+import { stubDoors } from './support/stub-doors.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
@@ -37,10 +40,13 @@ const kubeconfig = file({
   'current-context': 'x',
 })
 
+const tokenFile = file('a-token-of-somebody-0123')
+
 /** A configuration that is good as far as it goes. */
 function configFile(overrides: object = {}): string {
   return file({
     provider: { name: 'fake' },
+    callers: { admission: { tokenFile }, events: { tokenFile }, sweep: { tokenFile } },
     kubernetes: { kubeconfig },
     server: { host: '127.0.0.1', port: 0 },
     ...overrides,
@@ -193,6 +199,7 @@ t.test('serve serves until it is told to stop, and finishes what it has taken on
   const config = configFile({
     kubernetes: { kubeconfig: file(controlPlane.kubeconfig) },
     server: { host: '127.0.0.1', port: 0, tls: { certFile: file(serving.certPem), keyFile: file(serving.keyPem) } },
+    callers: { anyone: true },
     shutdown: { drainMs: 10_000 },
   })
 
@@ -245,6 +252,7 @@ t.test('serve serves until it is told to stop, and finishes what it has taken on
       t.equal(told.code, 0, told.out)
       t.equal(code, 0, err)
       t.equal(err, '')
+      t.match(out, /"doors":\["admission","events","sweep"\].*anyone who can reach these doors may call them/)
       t.match(out, /"left":0.*"stopped"/)
       t.match(core.get({ ...target, name: last }), { status: { loadBalancer: { ingress: [{ ip: /./ }] } } })
       for (const line of out.trimEnd().split('\n')) t.doesNotThrow(() => JSON.parse(line), line)
@@ -437,6 +445,30 @@ t.test('sweep goes on until the sweep is through', async (t) => {
     code: 2,
     err: /answered 400: .*must be one of all, pending, services, nodes, pending-nodes, routes/,
   })
+})
+
+t.test('a function that asks who calls', async (t) => {
+  const [good, wrong] = ['token-of-the-sweep-0123', 'some-other-token-0123']
+  const proof: CallerProof = {
+    check: ({ bearer }) => (bearer === good ? { kind: 'proven' } : { kind: 'failed', reason: 'unknown' }),
+  }
+  const { app } = openApp(stubDoors(), { callers: { ...OPEN_DOORS, sweep: { proofs: [proof] } } })
+  t.teardown(() => app.close())
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const tokens = file(`${good}\nthe-old-one-0123456789\n`)
+  t.match(await wcp(['sweep', '--url', url, '--token-file', tokens]), { code: 0, out: /"listed":0/ })
+  const refused = /^the sweep was answered 401: .*; give the token of the sweep door with --token-file$/
+  t.match(await wcp(['sweep', '--url', url]), { code: 1, err: refused })
+  t.match(await wcp(['sweep', '--url', url, '--token-file', file(wrong)]), { code: 1, err: refused })
+  const fixture = join(import.meta.dirname, 'fixtures/operations/sweep.json')
+  t.match(await wcp(['replay', fixture, '--url', url, '--token-file', tokens]), { code: 0, out: /as expected$/ })
+  t.match(await wcp(['replay', fixture, '--url', url]), { code: 1, out: /expected 200, got 401/ })
+  for (const [path, says] of [
+    ['/no/such/file', '--token-file: /no/such/file cannot be read (ENOENT)'],
+    [file(' \n'), '--token-file: the file holds no token'],
+  ] as const) {
+    t.match(await wcp(['sweep', '--url', url, '--token-file', path]), { code: 2, err: says })
+  }
 })
 
 t.test('a Node that is too old is told so in one line', async (t) => {

@@ -11,12 +11,14 @@ import { createCertificateAuthority } from '../src/local/create-certificate-auth
 import { createProviderRegistry } from '../src/provider/registry.ts'
 import { createFakeProvider, fakeProviderFactory } from '../src/providers/fake/fake-provider.ts'
 import { createManualClock } from './support/manual-clock.ts'
+import { silentLogger } from './support/silent-logger.ts'
 
 const SECRET = 's3cret-of-the-cloud'
 
 /** The smallest configuration, with these settings instead. */
 function buildConfig(overrides: object = {}): string {
-  return JSON.stringify({ provider: { name: 'fake' }, kubernetes: { kubeconfig: '/etc/kubeconfig' }, ...overrides })
+  const usual = { provider: { name: 'fake' }, kubernetes: { kubeconfig: '/etc/kubeconfig' }, callers: { anyone: true } }
+  return JSON.stringify({ ...usual, ...overrides })
 }
 
 function parsed(text: string, environment: ConfigEnvironment = {}) {
@@ -352,6 +354,88 @@ t.test('the provider is made from its options, and its faults are told with all 
     code: 'ConfigurationInvalid',
     message: /sever: .*\n {2}provider\.name: no provider is called "aws"; known are: fake, strict$/,
   })
+})
+
+t.test('who may call', async (t) => {
+  const clock = createManualClock()
+  const warned: unknown[] = []
+  const start = (overrides: object, opensDoors = true) =>
+    loadSettings({
+      opensDoors,
+      text: buildConfig(overrides),
+      environment: {},
+      registry: createProviderRegistry({ fake: fakeProviderFactory }),
+      clock,
+      createLogger: () => ({ ...silentLogger, warn: (fields) => void warned.push(fields) }),
+    }).config.callers
+  const tokens = { tokenFile: '/etc/tokens' }
+  const oidc = { issuer: 'https://kubernetes.default.svc', audience: 'wcp', subjects: ['system:serviceaccount:a:b'] }
+  const server = { tls: { certFile: 'c', keyFile: 'k', clientCaFile: 'ca' } }
+  const clientSubjects = ['kube-apiserver']
+
+  t.match(start({ callers: { admission: tokens, events: { oidc }, sweep: tokens } }), {
+    admission: tokens,
+    events: { oidc, rate: { perSecond: 1_000, burst: 10_000 } },
+    sweep: { ...tokens, rate: { perSecond: 10, burst: 100 } },
+    metrics: {},
+    anyone: false,
+  })
+  start({ server, callers: { admission: { clientSubjects }, events: tokens, sweep: tokens, anyone: true } })
+  start({ callers: undefined, server: { pathPrefix: '/a-secret' } })
+  t.same(warned, [], 'no door is open')
+  start({ callers: { admission: tokens, anyone: true } })
+  t.same(warned, [{ doors: ['events', 'sweep'] }], 'told at every start')
+
+  start({ callers: undefined }, false)
+  t.equal(warned.length, 1, 'what opens no doors is not asked who may call')
+
+  const open = (door: string, proofs = 'tokenFile or clientSubjects') =>
+    `  callers.${door}: anyone could call this door: set ${proofs}, or server.pathPrefix, or callers.anyone: true to leave it open`
+  for (const { title, overrides, says } of [
+    {
+      title: 'nothing said',
+      overrides: { callers: undefined },
+      says: [open('admission'), open('events', 'tokenFile, oidc or clientSubjects'), open('sweep')],
+    },
+    {
+      title: 'one door forgotten',
+      overrides: { callers: { admission: tokens, events: tokens } },
+      says: [open('sweep')],
+    },
+    {
+      title: 'told with all other faults',
+      overrides: { callers: { admission: tokens, events: tokens }, sever: 1 },
+      says: ['  sever: is not a setting; check the spelling', open('sweep')],
+    },
+    {
+      title: 'certificates without their authority',
+      overrides: { callers: { admission: { clientSubjects }, anyone: true } },
+      says: [
+        '  callers.admission.clientSubjects: needs server.tls.clientCaFile: the authority of the client certificates',
+      ],
+    },
+    {
+      title: 'an authority that nobody is asked for',
+      overrides: { server },
+      says: [
+        '  server.tls.clientCaFile: proves nobody: name the callers of a door, such as callers.admission.clientSubjects',
+      ],
+    },
+    {
+      title: 'an issuer anybody could pose as',
+      overrides: { callers: { events: { oidc: { ...oidc, issuer: 'http://issuer' } }, anyone: true } },
+      says: ['  callers.events.oidc.issuer: must match pattern "^https://[^/?#@]+[^?#]*$"'],
+    },
+    {
+      title: 'everybody whom the issuer knows',
+      overrides: { callers: { events: { oidc: { ...oidc, subjects: [] } }, anyone: true } },
+      says: ['  callers.events.oidc.subjects: must NOT have fewer than 1 items'],
+    },
+  ]) {
+    const faults = says.length === 1 ? '1 fault' : `${says.length} faults`
+    const message = [`${faults} in the configuration:`, ...says].join('\n')
+    t.throws(() => start(overrides), { code: 'ConfigurationInvalid', message }, title)
+  }
 })
 
 t.test('a configuration file that cannot be read', async (t) => {

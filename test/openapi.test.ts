@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { ProofFailure } from '../src/domain/judge-proofs.ts'
 import { openApp } from './support/open-app.ts'
 import { loadOpenApi, type Node } from './support/openapi.ts'
 import { stubDoors } from './support/stub-doors.ts'
@@ -45,6 +46,38 @@ t.test('a validating answer cannot carry a patch, a mutating one not half of it'
   t.not(faults('ValidatingReviewAnswer', { allowed: true, ...patch }).length, 0)
   t.not(faults('ValidatingReviewAnswer', { allowed: false }).length, 0, 'a denial says why')
   t.not(faults('NotifyReviewAnswer', { allowed: false }).length, 0, 'notify never denies')
+})
+
+t.test('every refusal of a caller is in the document', async (t) => {
+  const refusing = (reason: ProofFailure) => ({ proofs: [{ check: () => ({ kind: 'failed' as const, reason }) }] })
+  const impatient = { proofs: 'anyone' as const, rate: { perSecond: 0.001, burst: 1 } }
+  for (const { guard, statuses } of [
+    { guard: refusing('missing'), statuses: [401, 401, 401, 401, 401, 401] },
+    { guard: refusing('notAllowed'), statuses: [403, 403, 403, 403, 403, 403] },
+    { guard: impatient, statuses: [429, 429, 429, 429, 429, 429] },
+  ]) {
+    const callers = { admission: guard, events: guard, sweep: guard, metrics: guard }
+    const { app, send } = openApp(stubDoors(), { callers })
+    const answers: number[] = []
+    for (const [method, path] of [
+      ['POST', '/admission/mutate'],
+      ['POST', '/admission/validate'],
+      ['POST', '/admission/notify'],
+      ['POST', '/events'],
+      ['POST', '/sweep'],
+      ['GET', '/metrics'],
+    ] as const) {
+      await send({ method, path })
+      const answer = await send({ method, path })
+      answers.push(answer.status)
+      // No configuration gives admission a rate.
+      if (guard !== impatient || !path.startsWith('/admission')) {
+        t.strictSame(openapi.check(method, path, answer), [], `${method} ${path} ${answer.status}`)
+      }
+    }
+    t.strictSame(answers, statuses)
+    await app.close()
+  }
 })
 
 t.test('every example is what its schema says', async (t) => {

@@ -8,6 +8,7 @@ import { createPinoLogger } from '../src/adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../src/adapters/system/system-clock.ts'
 import { runDemo } from '../src/cli/demo.ts'
 import { startLocal } from '../src/compose/start-local.ts'
+import { openDoors } from '../src/config/caller-faults.ts'
 import { parseConfig } from '../src/config/parse-config.ts'
 import { ERROR_CODES } from '../src/domain/catalogue-error.ts'
 import type { ProviderContext } from '../src/provider/multicluster.ts'
@@ -37,7 +38,9 @@ t.test('the catalogue of errors is in the README, and nothing else', async (t) =
 })
 
 t.test('the configuration file of the README is valid', async (t) => {
-  t.same(parseConfig(block('yaml'), {}).faults, [])
+  const { config, faults } = parseConfig(block('yaml'), {})
+  t.same(faults, [])
+  t.same(config && openDoors(config.callers, {}), [], 'without its secret path too it leaves no door open')
 })
 
 t.test('the provider of the README is the one that is tested, and works', async (t) => {

@@ -281,7 +281,8 @@ t.test('the function sends its last spans before it ends', async (t) => {
   t.teardown(() => Promise.all([collector.close(), api.close()]))
   api.answer({ status: 403, body: { kind: 'Status', reason: 'Forbidden' } })
   const kubeconfig = kubeconfigOf({ url: api.url, caPem: api.caPem, token: 't', user: 'u' })
-  const config = 'provider: { name: fake }\nserver: { host: 127.0.0.1 }\nkubernetes: { kubeconfig: KUBECONFIG }\n'
+  const config =
+    'provider: { name: fake }\nserver: { host: 127.0.0.1 }\nkubernetes: { kubeconfig: KUBECONFIG }\ncallers: { anyone: true }\n'
   const directory = t.testdir({ kubeconfig })
   const configFile = join(directory, 'config.yaml')
   writeFileSync(configFile, config.replace('KUBECONFIG', join(directory, 'kubeconfig')))

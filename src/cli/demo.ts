@@ -90,6 +90,7 @@ function showHints({ kubeconfigPath, functionUrl, caPath }: Local, { out }: Cons
   out('kubectl delete multiclusterservice serve')
   out('')
   out(`a sweep:  curl --cacert ${caPath} -X POST ${functionUrl}/sweep`)
+  out('the function asks nobody who they are: it listens on this machine only')
   out('kubectl is at https://kubernetes.io/docs/tasks/tools; any version from 1.32 on will do')
   out('Ctrl-C stops everything')
 }

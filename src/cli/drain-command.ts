@@ -23,6 +23,7 @@ export const drainCommand: Command = async (args, console) => {
     environment: console.env,
     registry: builtInProviders(),
     clock,
+    opensDoors: false,
     createLogger: (level) => createPinoLogger({ level, destination: { write } }),
   })
   const stopping = new AbortController()

@@ -18,22 +18,35 @@ export interface FunctionClient {
   close(): Promise<void>
 }
 
-/** `--url` and `--ca`, the file with the authority of the function's certificate. Throws `UsageError`. */
-export function createFunctionClient({ url, ca }: { url: string; ca: string | undefined }): FunctionClient {
+/** The options of commands that call a function. */
+export interface FunctionAddress {
+  url: string
+  /** A file with the authority of the function's certificate. */
+  ca: string | undefined
+  /** A file with the bearer token that the function asks for. */
+  tokenFile: string | undefined
+}
+
+/** Reads the files at once. Throws `UsageError`. */
+export function createFunctionClient({ url, ca, tokenFile }: FunctionAddress): FunctionClient {
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
     throw new UsageError(`--url: "${url}" is not an http or https URL`)
   }
   const base = url.replace(/\/$/, '')
-  const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca: readAuthority(ca) } })
+  const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca: readText('--ca', ca) } })
+  const credential = tokenFile === undefined ? {} : authorization(readText('--token-file', tokenFile))
   return {
     async send({ method, path, headers = {}, body }) {
       try {
-        const options = { method: method as 'POST', headers, dispatcher, ...(body === undefined ? {} : { body }) }
+        const all = { ...headers, ...credential }
+        const options = { method: method as 'POST', headers: all, dispatcher, ...(body === undefined ? {} : { body }) }
         const response = await request(`${base}${path}`, options)
         return { status: response.statusCode, headers: textHeaders(response.headers), body: await response.body.text() }
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : 'no answer'
-        throw new CommandFailed(`the function at ${base} cannot be reached (${code})`, { cause: error })
+        // Without its path, which may be a secret.
+        const { origin } = new URL(base)
+        throw new CommandFailed(`the function at ${origin} cannot be reached (${code})`, { cause: error })
       }
     },
     close: () => dispatcher.destroy(),
@@ -46,11 +59,18 @@ export function textHeaders(headers: Record<string, unknown>): Record<string, st
   return Object.fromEntries(entries.map(([name, value]) => [name, value === undefined ? undefined : String(value)]))
 }
 
-function readAuthority(path: string): string {
+/** Of a file for rotation, with several lines, the first. */
+function authorization(text: string): Record<string, string> {
+  const token = text.trim().split(/\s/, 1)[0] ?? ''
+  if (token === '') throw new UsageError('--token-file: the file holds no token')
+  return { authorization: `Bearer ${token}` }
+}
+
+function readText(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : error
-    throw new UsageError(`--ca: ${path} cannot be read (${code})`)
+    throw new UsageError(`${option}: ${path} cannot be read (${code})`)
   }
 }

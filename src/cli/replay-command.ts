@@ -6,28 +6,31 @@ import { createReplayWorld, type ReplayWorld } from '../compose/replay-world.ts'
 import { type Answer, checkAnswer } from './check-answer.ts'
 import type { Command, Console } from './console.ts'
 import { type Fixture, FixtureInvalid, readFixture } from './fixture.ts'
-import { createFunctionClient, textHeaders } from './function-client.ts'
+import { createFunctionClient, type FunctionAddress, textHeaders } from './function-client.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Sends recorded requests and shows the answers and what followed. Exit code 1 when an answer is not the expected one. */
 export const replayCommand: Command = async (args, console) => {
-  const { files, url, ca } = parseReplayArgs(args)
+  const { files, address } = parseReplayArgs(args)
   let faults = 0
   for (const file of files) {
     const fixture = await readNamed(file)
     console.out(`${fixture.request.method} ${fixture.request.path}   ${fixture.description}`)
-    const answer = url === undefined ? await replayHere(fixture, console) : await replayThere(fixture, url, ca, console)
+    const answer =
+      address === undefined ? await replayHere(fixture, console) : await replayThere(fixture, address, console)
     faults += showVerdict(fixture, answer, console)
   }
   return faults === 0 ? 0 : 1
 }
 
 function parseReplayArgs(args: string[]) {
-  const options = { url: { type: 'string' }, ca: { type: 'string' } } as const
+  const text = { type: 'string' } as const
+  const options = { url: text, ca: text, 'token-file': text }
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   if (positionals.length === 0)
     throw new UsageError('replay: name at least one fixture, e.g. test/fixtures/admission/notify-create.json')
-  return { files: positionals, url: values.url, ca: values.ca }
+  const { url, ca, 'token-file': tokenFile } = values
+  return { files: positionals, address: url === undefined ? undefined : { url, ca, tokenFile } }
 }
 
 async function readNamed(file: string): Promise<Fixture> {
@@ -59,8 +62,8 @@ async function replayHere(fixture: Fixture, console: Console): Promise<Answer> {
   return answer
 }
 
-async function replayThere(fixture: Fixture, url: string, ca: string | undefined, console: Console): Promise<Answer> {
-  const client = createFunctionClient({ url, ca })
+async function replayThere(fixture: Fixture, address: FunctionAddress, console: Console): Promise<Answer> {
+  const client = createFunctionClient(address)
   const metrics = async () => counters((await client.send({ method: 'GET', path: '/metrics' })).body)
   try {
     const before = await metrics()

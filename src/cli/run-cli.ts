@@ -14,11 +14,11 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     load: async () => (await import('./local-command.ts')).localCommand,
   },
   replay: {
-    help: 'send a recorded request and show what follows: FIXTURE… [--url URL]',
+    help: 'send a recorded request and show what follows: FIXTURE… [--url URL] [--ca FILE] [--token-file FILE]',
     load: async () => (await import('./replay-command.ts')).replayCommand,
   },
   sweep: {
-    help: 'sweep a running function to the end: --url URL [--scope SCOPE] [--ca FILE]',
+    help: 'sweep a running function to the end: --url URL [--scope SCOPE] [--ca FILE] [--token-file FILE]',
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
   drain: {

@@ -7,8 +7,8 @@ import { UsageError } from './usage-error.ts'
 
 /** Calls the sweep door until the sweep is through; for cron jobs. Exit code 1 when an object failed. */
 export const sweepCommand: Command = async (args, console) => {
-  const { url, scope, ca } = parseSweepArgs(args)
-  const client = createFunctionClient({ url, ca })
+  const { scope, ...address } = parseSweepArgs(args)
+  const client = createFunctionClient(address)
   let failed = 0
   let token: string | undefined
   try {
@@ -29,9 +29,12 @@ export const sweepCommand: Command = async (args, console) => {
 
 function parseSweepArgs(args: string[]) {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({ args, options: { url: text, scope: { ...text, default: 'all' }, ca: text } })
+  const { values } = parseArgs({
+    args,
+    options: { url: text, scope: { ...text, default: 'all' }, ca: text, 'token-file': text },
+  })
   if (values.url === undefined) throw new UsageError('sweep: --url must be the URL of the function')
-  return { url: values.url, scope: values.scope, ca: values.ca }
+  return { url: values.url, scope: values.scope, ca: values.ca, tokenFile: values['token-file'] }
 }
 
 async function sweepOnce(client: FunctionClient, scope: string, token: string | undefined): Promise<SweepReport> {
@@ -40,6 +43,7 @@ async function sweepOnce(client: FunctionClient, scope: string, token: string | 
   const report = status === 200 || status === 503 ? parseReport(body) : undefined
   if (report !== undefined) return report
   const message = `the sweep was answered ${status}: ${body.slice(0, 300)}`
+  if (status === 401) throw new CommandFailed(`${message}; give the token of the sweep door with --token-file`)
   throw status === 400 ? new UsageError(message) : new CommandFailed(message)
 }
 

@@ -33,6 +33,7 @@ import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
+import { createDoorGuards } from './create-door-guards.ts'
 import { type ConfiguredLock, createLock } from './create-lock.ts'
 import { createWorkQueue } from './create-work-queue.ts'
 import { CERTIFICATE_EXPIRY } from './metric-catalogue.ts'
@@ -93,6 +94,7 @@ export function composeRuntime(given: RuntimeParts): Runtime {
     tracer,
     clock,
     openapi,
+    callers: createDoorGuards(config, { clock, logger }),
     sweepDeadlineMs: config.sweep.deadlineMs,
     workDeadlineMs: config.work.deadlineMs,
     ...(config.server.pathPrefix === undefined ? {} : { pathPrefix: config.server.pathPrefix }),

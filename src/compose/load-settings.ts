@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { readSink, type Sink, type SinkEnvironment } from '../adapters/cloudevents/read-sink.ts'
+import { openDoorFaults, openDoors } from '../config/caller-faults.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigEnvironment, parseConfig } from '../config/parse-config.ts'
 import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
@@ -16,6 +17,8 @@ export interface SettingsSource {
   clock: Clock
   /** Made once the level is known. */
   createLogger: (level: Config['log']['level']) => Logger
+  /** False for what opens no doors: then it need not be said who may call. */
+  opensDoors?: boolean
 }
 
 export interface Settings {
@@ -30,13 +33,16 @@ export interface Settings {
  * Configuration and the provider made from it, or `ConfigurationInvalid` with every fault of both; an unknown provider
  * alone is `ProviderUnknown`.
  */
-export function loadSettings({ text, environment, registry, clock, createLogger }: SettingsSource): Settings {
+export function loadSettings(source: SettingsSource): Settings {
+  const { text, environment, registry, clock, createLogger, opensDoors = true } = source
   const parsed = parseConfig(text, environment)
   const { config } = parsed
   if (config !== undefined) {
     const logger = createLogger(config.log.level)
     const { provider, faults } = makeProvider(config.provider, { registry, logger, clock })
-    if (faults.length > 0) throw configurationInvalid(faults)
+    const doors = opensDoors ? openDoorFaults(config.callers, config.server) : []
+    if (faults.length + doors.length > 0) throw configurationInvalid([...doors, ...faults])
+    if (opensDoors) warnOfOpenDoors(config, logger)
     return {
       config,
       provider,
@@ -44,7 +50,11 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
       ...(config.queue.kind === 'cloudevents' && { sink: sinkOf(config, environment) }),
     }
   }
-  throw configurationInvalid([...parsed.faults, ...providerFaults(parsed.provider)])
+  throw configurationInvalid([
+    ...parsed.faults,
+    ...(opensDoors ? parsed.doors : []),
+    ...providerFaults(parsed.provider),
+  ])
 
   /** Told with the rest, so that nobody has to start three times to hear of three faults. */
   function providerFaults(named: Config['provider'] | undefined): ConfigurationFault[] {
@@ -56,6 +66,13 @@ export function loadSettings({ text, environment, registry, clock, createLogger 
       return [{ field: 'provider.name', message: error.message.replace(/^provider\.name: /, '') }]
     }
   }
+}
+
+/** At every start, so that nobody forgets. */
+function warnOfOpenDoors({ callers, server }: Config, logger: Logger): void {
+  const doors = openDoors(callers, server)
+  if (doors.length === 0) return
+  logger.warn({ doors }, 'anyone who can reach these doors may call them (callers.anyone): see docs/security.md')
 }
 
 function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
@@ -93,7 +110,7 @@ export function readConfigFile(path: string): string {
   }
 }
 
-function configurationInvalid(faults: readonly ConfigurationFault[]): CatalogueError {
+export function configurationInvalid(faults: readonly ConfigurationFault[]): CatalogueError {
   const lines = faults.map(({ field, message }) => `  ${field}: ${message}`)
   const count = faults.length === 1 ? '1 fault' : `${faults.length} faults`
   return new CatalogueError('ConfigurationInvalid', [`${count} in the configuration:`, ...lines].join('\n'))

@@ -1,5 +1,6 @@
 import type { Server } from 'node:https'
 import type { FastifyInstance } from 'fastify'
+import type { ServingFiles } from '../config/config.ts'
 import { loadServingCertificate, type ServingCertificate } from '../config/serving-certificate.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -20,7 +21,7 @@ const LOOK_EVERY_MS = 5_000
  * A pair that cannot be used (half written, expired) is logged once and the one in use stays.
  */
 export function createReloadedCertificate(
-  files: { certFile: string; keyFile: string },
+  files: ServingFiles,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): ReloadedCertificate {
   let certificate = loadServingCertificate(files, clock.now())
@@ -31,10 +32,10 @@ export function createReloadedCertificate(
     try {
       const found = loadServingCertificate(files, clock.now())
       refused = ''
-      if (found.cert === certificate.cert && found.key === certificate.key) return
+      if (isSame(found, certificate)) return
       // The server of an app with a certificate is one of https; the whole context is replaced, so all of it is given.
       const server = app.server as Server
-      server.setSecureContext({ cert: found.cert, key: found.key, minVersion: 'TLSv1.2' })
+      server.setSecureContext({ cert: found.cert, key: found.key, ca: found.clientCa, minVersion: 'TLSv1.2' })
       certificate = found
       logger.info({ notAfter: new Date(found.notAfter).toISOString() }, 'serving certificate replaced')
     } catch (error) {
@@ -54,4 +55,8 @@ export function createReloadedCertificate(
     },
     stop: () => cancel(),
   }
+}
+
+function isSame(one: ServingCertificate, other: ServingCertificate): boolean {
+  return one.cert === other.cert && one.key === other.key && one.clientCa === other.clientCa
 }

@@ -25,6 +25,7 @@ const IDENTITY = 'system:serviceaccount:karmada-system:webhook-cloud-provider'
 
 const CONFIG = JSON.stringify({
   provider: { name: 'fake' },
+  callers: { anyone: true },
   identity: IDENTITY,
   ingressClass: { names: ['multicloud'], default: true },
   kubernetes: { kubeconfig: 'none: the store is in this process' },

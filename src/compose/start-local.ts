@@ -128,6 +128,7 @@ function localConfig(provider: string, kubeconfig: string): Config {
     ingressClass: { names: [provider], default: true },
     kubernetes: { kubeconfig },
     server: { host: '127.0.0.1', port: 0 },
+    callers: { anyone: true },
     shutdown: { drainMs: 2_000 },
   })
   const { config, faults } = parseConfig(text, {})

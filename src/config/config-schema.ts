@@ -9,6 +9,30 @@ const text = { type: 'string', minLength: 1 } as const
 const section = (properties: Record<string, object>, required: string[] = []) =>
   ({ type: 'object', additionalProperties: false, default: {}, properties, required }) as const
 
+const proofs = {
+  tokenFile: text,
+  clientSubjects: { type: 'array', items: text, minItems: 1, uniqueItems: true },
+} as const
+
+const oidcIssuer = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['issuer', 'audience', 'subjects'],
+  properties: {
+    issuer: { type: 'string', pattern: '^https://[^/?#@]+[^?#]*$' },
+    audience: text,
+    subjects: { type: 'array', items: text, minItems: 1, uniqueItems: true },
+    caFile: text,
+    tokenFile: text,
+  },
+} as const
+
+const rate = (perSecond: number, burst: number) =>
+  section({
+    perSecond: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: perSecond },
+    burst: count(burst, 1_000_000),
+  })
+
 // A qualified name: what the API server accepts as a finalizer.
 const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
@@ -98,8 +122,15 @@ export const CONFIG_SCHEMA = {
         type: 'object',
         additionalProperties: false,
         required: ['certFile', 'keyFile'],
-        properties: { certFile: text, keyFile: text },
+        properties: { certFile: text, keyFile: text, clientCaFile: text },
       },
+    }),
+    callers: section({
+      admission: section(proofs),
+      events: section({ ...proofs, oidc: oidcIssuer, rate: rate(1_000, 10_000) }),
+      sweep: section({ ...proofs, rate: rate(10, 100) }),
+      metrics: section(proofs),
+      anyone: { type: 'boolean', default: false },
     }),
     queue: section({
       kind: { enum: ['memory', 'cloudevents', 'jetstream'] },

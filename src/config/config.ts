@@ -1,6 +1,7 @@
 import type { WatchedResource } from '../adapters/kubernetes/watched-resource.ts'
 import type { LogLevel } from '../adapters/logging/pino-logger.ts'
 import type { LabelSelector } from '../domain/label-selector.ts'
+import type { Rate } from '../domain/token-bucket.ts'
 
 /** The configuration, parsed, defaulted and frozen. The file's own form is `config-schema.ts`. */
 export interface Config {
@@ -65,7 +66,17 @@ export interface Config {
   /** The user name under which we write, as the API server sees it. */
   identity?: string
   kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }
-  server: { host: string; port: number; pathPrefix?: string; tls?: { certFile: string; keyFile: string } }
+  server: { host: string; port: number; pathPrefix?: string; tls?: ServingFiles }
+  /** Who may call which door, and how it proves it. Any one proof suffices. */
+  callers: {
+    admission: CallerProofs
+    events: CallerProofs & { oidc?: OidcIssuer; rate: Rate }
+    sweep: CallerProofs & { rate: Rate }
+    /** Without a proof everyone may read them. */
+    metrics: CallerProofs
+    /** Whether doors without a proof, and without a secret path prefix, are open. */
+    anyone: boolean
+  }
   queue: {
     kind: 'memory' | 'cloudevents' | 'jetstream'
     /** Keys worked on at one time in this process. */
@@ -131,4 +142,30 @@ export interface Config {
   }
   shutdown: { drainMs: number }
   log: { level: LogLevel }
+}
+
+export interface ServingFiles {
+  certFile: string
+  keyFile: string
+  /** The authority of client certificates; nobody is asked for one without it. */
+  clientCaFile?: string
+}
+
+export interface CallerProofs {
+  /** Bearer tokens, one a line. */
+  tokenFile?: string
+  /** Names in client certificates. */
+  clientSubjects?: string[]
+}
+
+export interface OidcIssuer {
+  /** As tokens name it in `iss`. */
+  issuer: string
+  audience: string
+  /** Whose tokens are taken, as they name themselves in `sub`. */
+  subjects: string[]
+  /** PEM certificates that are trusted when its keys are read. */
+  caFile?: string
+  /** A bearer token that the issuer asks for, as an API server does. */
+  tokenFile?: string
 }

@@ -4,6 +4,7 @@ import { parseCidr } from '../domain/cidr.ts'
 import { isControllerEntry } from '../domain/cloud-controllers.ts'
 import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
+import { callerFaults, openDoorFaults } from './caller-faults.ts'
 import type { Config } from './config.ts'
 import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
@@ -24,13 +25,19 @@ export interface ConfigEnvironment {
 /** The configuration, or every fault of it. */
 export type ParsedConfig =
   | { config: Config; faults: [] }
-  /** `provider` where it could be read, so that its faults can be told together with the others. */
-  | { config: undefined; faults: ConfigurationFault[]; provider?: Config['provider'] }
+  /** `provider` and `doors`, as far as they could be read, so that their faults can be told together with the others. */
+  | {
+      config: undefined
+      faults: ConfigurationFault[]
+      provider?: Config['provider']
+      /** Faults only of what opens doors. */
+      doors: ConfigurationFault[]
+    }
 
 /** Parses YAML (or JSON) text; reads no file and no global. The text is never part of a fault: it may hold credentials of a provider. */
 export function parseConfig(text: string, environment: ConfigEnvironment): ParsedConfig {
   const file = parseText(text)
-  if ('fault' in file) return { config: undefined, faults: [file.fault] }
+  if ('fault' in file) return { config: undefined, faults: [file.fault], doors: [] }
   const validate = new Ajv({
     allErrors: true,
     useDefaults: true,
@@ -42,7 +49,8 @@ export function parseConfig(text: string, environment: ConfigEnvironment): Parse
   const faults = [...(validate.errors ?? []).map(faultOf), ...crossFaults(value, environment)]
   if (isValid && faults.length === 0) return { config: deepFreeze(complete(value, environment)), faults: [] }
   const provider = providerIn(value)
-  return { config: undefined, faults: dedupe(faults), ...(provider === undefined ? {} : { provider }) }
+  const doors = openDoorFaults(section(value, 'callers'), section(value, 'server'))
+  return { config: undefined, faults: dedupe(faults), doors, ...(provider === undefined ? {} : { provider }) }
 }
 
 function providerIn(value: unknown): Config['provider'] | undefined {
@@ -120,6 +128,7 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
     ...networkFaults(value),
     ...deadlineFaults(value),
     ...cloudFaults(value),
+    ...callerFaults(section(value, 'callers'), section(value, 'server')),
     ...deliveryFaults(
       { queue: section(value, 'queue'), lock: value['lock'], lease: section(value, 'lease') },
       environment,

@@ -1,19 +1,29 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CatalogueError } from '../domain/catalogue-error.ts'
+import type { ServingFiles } from './config.ts'
 
 export interface ServingCertificate {
   cert: string
   key: string
+  /** The authority of client certificates. */
+  clientCa?: string
   /** Milliseconds since the epoch. */
   notAfter: number
 }
 
 /** Reads and checks what we serve with. Throws `CertificateInvalid` naming the file and the fault. */
-export function loadServingCertificate(files: { certFile: string; keyFile: string }, now: number): ServingCertificate {
+export function loadServingCertificate(files: ServingFiles, now: number): ServingCertificate {
   const cert = readText('server.tls.certFile', files.certFile)
   const key = readText('server.tls.keyFile', files.keyFile)
-  return checkServingCertificate({ cert, key }, files, now)
+  const served = checkServingCertificate({ cert, key }, files, now)
+  return files.clientCaFile === undefined ? served : { ...served, clientCa: readClientAuthority(files.clientCaFile) }
+}
+
+function readClientAuthority(path: string): string {
+  const pem = readText('server.tls.clientCaFile', path)
+  attempt('server.tls.clientCaFile', `${path} holds no PEM certificate`, () => new X509Certificate(pem))
+  return pem
 }
 
 function checkServingCertificate(

@@ -57,6 +57,13 @@ export const ERROR_CODES = {
   BadEncoding: { retry: 'never', meaning: 'The body is not valid UTF-8 JSON.' },
   UnsupportedMediaType: { retry: 'never', meaning: 'The content type or encoding is not one this door takes.' },
   BodyTooLarge: { retry: 'never', meaning: 'The body is larger than 7 MiB.' },
+  CallerUnknown: { retry: 'never', meaning: 'The request does not prove who sent it: see docs/security.md.' },
+  CallerNotAllowed: { retry: 'never', meaning: 'The caller is known and may not use this door.' },
+  CallerUnverifiable: {
+    retry: 'after',
+    meaning: 'The keys of the token issuer could not be read; the log of the function says why.',
+  },
+  TooManyRequests: { retry: 'after', meaning: 'This caller sends more than its share; it may go on a little later.' },
   QueueFull: { retry: 'after', meaning: 'The work queue is full; the sweep will find the work.' },
   QueueUnreachable: {
     retry: 'after',

@@ -23,6 +23,7 @@ import { MEMORY_TRAITS, type QueueOptions, workQueueContract } from '../contract
 import { type BrokerServer, serveBroker } from '../support/broker-server.ts'
 import { buildIngress } from '../support/build-objects.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
+import { OPEN_DOORS } from '../support/open-app.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import {
   BROKER_DEFAULTS,
@@ -194,6 +195,7 @@ function openBrokerQueue({ workDeadlineMs }: QueueOptions) {
     clock,
     logger: silentLogger,
     metrics: ignored,
+    callers: OPEN_DOORS,
     openapi: '{}',
     sweepDeadlineMs: 1_000,
     workDeadlineMs,

@@ -347,6 +347,7 @@ t.test('two functions as they are served: what one is told of, either does, once
   const fake = createFakeProvider({ delayMs: 50, failure: () => undefined, clock })
   const text = `
     provider: { name: fake }
+    callers: { anyone: true }
     ingressClass: { names: [${CLASS_NAME}] }
     kubernetes: { kubeconfig: ${kubeconfig} }
     server: { host: 127.0.0.1, port: 0 }

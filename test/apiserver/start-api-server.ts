@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { type ApiClient, createApiClient } from '../contracts/kubernetes-api/api-client.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
+import { createTestAuthority } from '../support/test-authority.ts'
 import type { Binaries } from './binaries.ts'
 
 export interface ApiServerOptions {
@@ -27,6 +28,10 @@ export interface ApiServer {
   plainToken: string
   /** What the API server says to webhooks that no kubeconfig user names: `Authorization: Bearer …`. */
   webhookToken: string
+  /** The name in the client certificate that it shows to the same, where they ask for one. */
+  webhookClientName: string
+  /** The authority of that certificate, in a file. */
+  webhookClientCaFile: string
   /** A kubeconfig for whoever has the token. */
   kubeconfig(token: string): string
   /** The admin's. */
@@ -47,7 +52,9 @@ export interface ApiServer {
 
 const ADMIN_TOKEN = 'admin-token'
 const PLAIN_TOKEN = 'plain-token'
-const WEBHOOK_TOKEN = 'token-of-star'
+const WEBHOOK_TOKEN = 'token-of-star-0123456789'
+const WEBHOOK_CLIENT = 'kube-apiserver-webhooks'
+const WEBHOOK_CLIENT_CA = 'webhook-client-ca.crt'
 const AUDIT_LOG = 'audit.log'
 const AUDITED_GROUP = 'system:serviceaccounts:webhook-cloud-provider'
 const START_LIMIT_MS = 60_000
@@ -84,6 +91,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       adminToken: ADMIN_TOKEN,
       plainToken: PLAIN_TOKEN,
       webhookToken: WEBHOOK_TOKEN,
+      webhookClientName: WEBHOOK_CLIENT,
+      webhookClientCaFile: join(directory, WEBHOOK_CLIENT_CA),
       kubeconfig,
       kubeconfigPath,
       kubectl: binaries.kubectl,
@@ -122,7 +131,16 @@ async function writeFiles(directory: string, { webhookUsers = [] }: ApiServerOpt
   const authority = createCertificateAuthority(Date.now(), 'api server')
   const serving = authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const signing = authority.issueServingCertificate(['service-accounts'])
-  const users = [...webhookUsers.filter(({ name }) => name !== '*'), { name: '*', token: WEBHOOK_TOKEN }]
+  const clients = await createTestAuthority('clients of webhooks')
+  const client = await clients.issue({ commonNames: [WEBHOOK_CLIENT], usage: 'client' })
+  const certificate = {
+    'client-certificate-data': Buffer.from(client.cert).toString('base64'),
+    'client-key-data': Buffer.from(client.key).toString('base64'),
+  }
+  const users = [
+    ...webhookUsers.filter(({ name }) => name !== '*').map(({ name, token }) => ({ name, user: { token } })),
+    { name: '*', user: { token: WEBHOOK_TOKEN, ...certificate } },
+  ]
   const webhookKubeconfig = join(directory, 'webhook-kubeconfig.json')
   const files: Record<string, string> = {
     'ca.crt': authority.caPem,
@@ -136,8 +154,9 @@ async function writeFiles(directory: string, { webhookUsers = [] }: ApiServerOpt
     'webhook-kubeconfig.json': JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
-      users: users.map(({ name, token }) => ({ name, user: { token } })),
+      users,
     }),
+    [WEBHOOK_CLIENT_CA]: clients.caPem,
   }
   for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content, { mode: 0o600 })
   return authority.caPem
@@ -190,7 +209,8 @@ function flagsOfApiServer(directory: string, etcdUrl: string, port: number): str
     `--tls-private-key-file=${file('tls.key')}`,
     `--client-ca-file=${file('ca.crt')}`,
     `--token-auth-file=${file('tokens.csv')}`,
-    '--service-account-issuer=https://kubernetes.default.svc',
+    // Where its keys can be read, too.
+    `--service-account-issuer=https://127.0.0.1:${port}`,
     `--service-account-key-file=${file('service-account.crt')}`,
     `--service-account-signing-key-file=${file('service-account.key')}`,
     '--authorization-mode=RBAC',

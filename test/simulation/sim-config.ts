@@ -12,6 +12,7 @@ export { FINALIZER }
 
 const TEXT = `
 provider: { name: fake }
+callers: { anyone: true }
 identity: ${IDENTITY}
 ingressClass: { names: [${CLASS_NAME}] }
 kubernetes: { kubeconfig: /unused }

@@ -11,9 +11,12 @@ export interface ComposedApp {
   forget(): void
 }
 
+const UNLIMITED = '{ rate: { perSecond: 1000000, burst: 1000000 } }'
+const ANYONE_AT_ANY_RATE = `callers: { anyone: true, events: ${UNLIMITED}, sweep: ${UNLIMITED} }`
+
 /** The function as it is composed, before an empty cluster: what the fixtures are written for. */
 export function composedApp(): ComposedApp {
-  const { runtime, logs } = createWorld()
+  const { runtime, logs } = createWorld({ callers: ANYONE_AT_ANY_RATE })
   const queued: WorkItem[] = []
   runtime.queue.add = async (item) => void queued.push(item)
   return {

@@ -76,6 +76,7 @@ export interface Review {
 const SETTINGS = `
 sweep: { intervalMs: 1, periodMs: 86400000 }
 provider: { name: fake }
+callers: { anyone: true }
 controlPlane: kubernetes
 identity: ${NODE_WORLD_IDENTITY}
 kubernetes: { kubeconfig: /unused }

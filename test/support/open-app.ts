@@ -35,12 +35,20 @@ export function openApp(doors: Doors, overrides: Partial<DoorOptions> = {}): Ope
       set: () => {},
     },
     clock: { now: () => Date.now(), after: (ms, callback) => timer(ms, callback) },
+    callers: OPEN_DOORS,
     openapi: '{"openapi":"3.1.0","info":{},"paths":{}}',
     sweepDeadlineMs: 1_000,
     workDeadlineMs: 1_000,
     ...overrides,
   })
   return { app, log, counted, send: (request) => inject(app, request) }
+}
+
+export const OPEN_DOORS: DoorOptions['callers'] = {
+  admission: { proofs: 'anyone' },
+  events: { proofs: 'anyone' },
+  sweep: { proofs: 'anyone' },
+  metrics: { proofs: 'anyone' },
 }
 
 export async function inject(

@@ -88,6 +88,7 @@ export interface EditOptions {
 const SETTINGS = `
 sweep: { intervalMs: 1, periodMs: 86400000 }
 provider: { name: fake }
+callers: { anyone: true }
 controlPlane: kubernetes
 identity: ${CLOUD_IDENTITY}
 kubernetes: { kubeconfig: /unused }

@@ -3,6 +3,7 @@ import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.
 import type { Telemetry } from '../../src/compose/telemetry.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
+import type { ServingCertificate } from '../../src/config/serving-certificate.ts'
 import type { Kind, ObjectOfKind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
@@ -47,6 +48,9 @@ export interface WorldOptions {
   wrapStore?: (store: ClusterStore) => ClusterStore
   /** Further settings in YAML of `ingressClass`. */
   ingressClass?: string
+  /** YAML of who may call; everyone unless given. */
+  callers?: string
+  certificate?: () => ServingCertificate
   /** YAML beside the usual settings. */
   config?: string
   /** Where work events go, with a `queue` of kind `cloudevents`. */
@@ -98,6 +102,7 @@ export interface World {
 
 const SETTINGS = `
 provider: { name: fake }
+CALLERS
 identity: ${IDENTITY}
 ingressClass: { names: NAMES, default: DEFAULT, INGRESS_CLASS }
 kubernetes: { kubeconfig: /unused }
@@ -146,7 +151,7 @@ export function createWorld(options: WorldOptions = {}): World {
     provider,
     store,
     ...(options.sink === undefined ? {} : { sink: options.sink }),
-    certificate: undefined,
+    certificate: options.certificate,
     openapi: '{}',
     clock,
     logger: recordLogs(logs),
@@ -202,10 +207,23 @@ export function createWorld(options: WorldOptions = {}): World {
   }
 }
 
-function settingsOf({ classNames = [CLASS_NAME], defaultClassIsOurs = true, ingressClass, config }: WorldOptions) {
-  const classes = { NAMES: JSON.stringify(classNames), DEFAULT: defaultClassIsOurs, INGRESS_CLASS: ingressClass ?? '' }
+const OPEN = 'callers: { anyone: true }'
+
+function settingsOf({
+  classNames = [CLASS_NAME],
+  defaultClassIsOurs = true,
+  ingressClass,
+  callers = OPEN,
+  config,
+}: WorldOptions) {
+  const classes = {
+    NAMES: JSON.stringify(classNames),
+    DEFAULT: defaultClassIsOurs,
+    INGRESS_CLASS: ingressClass ?? '',
+    CALLERS: callers,
+  }
   const settings = SETTINGS.replace(
-    /NAMES|DEFAULT|INGRESS_CLASS/g,
+    /NAMES|DEFAULT|INGRESS_CLASS|CALLERS/g,
     (name) => `${classes[name as keyof typeof classes]}`,
   )
   return settings + (config ?? '')

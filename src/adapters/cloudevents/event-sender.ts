@@ -49,7 +49,9 @@ export function createEventSender(
 
 async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {}
-  return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` }
+  // The receiver's own file may have several, for rotation.
+  const [token = ''] = (await readFile(tokenFile, 'utf8')).trim().split(/\s/, 1)
+  return { authorization: `Bearer ${token}` }
 }
 
 /** Sent again these would be answered the same (protocols §2.4; 422 and 413 are ours). */

@@ -5,6 +5,7 @@ import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
 import { answerBadUrl, answerClientError, registerErrorHandling } from './error-handling.ts'
 import { registerEventRoutes } from './event-routes.ts'
+import { guardDoors } from './guard-doors.ts'
 import { registerOperationsRoutes } from './operations-routes.ts'
 import { prefixRemover } from './path-prefix.ts'
 import { releaseConnections } from './release-connections.ts'
@@ -34,6 +35,7 @@ export function buildApp(doors: Doors, options: DoorOptions): FastifyInstance {
   takeBodiesAsBytes(app)
   registerErrorHandling(app, options.logger)
   registerRequestMetrics(app, options)
+  guardDoors(app, options)
   releaseConnections(app, doors.draining)
   registerAdmissionRoutes(app, doors, options)
   registerEventRoutes(app, doors, options)

@@ -5,6 +5,8 @@ import https from 'node:https'
 export interface Tls {
   key: string | Buffer
   cert: string | Buffer
+  /** The authority whose client certificates are looked at; nobody is asked for one without it. */
+  clientCa?: string | undefined
 }
 
 export interface ServerTimeouts {
@@ -42,7 +44,13 @@ export function createServer(
   const server =
     tls === undefined
       ? http.createServer(options, handler)
-      : https.createServer({ ...options, ...tls, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] }, handler)
+      : https.createServer({ ...options, ...secureOptions(tls) }, handler)
   server.maxRequestsPerSocket = 0
   return server
+}
+
+/** A client without a certificate, or with one of another authority, is let in as nobody: it may have another proof. */
+function secureOptions({ key, cert, clientCa }: Tls): https.ServerOptions {
+  const clients = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }
+  return { key, cert, minVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'], ...clients }
 }

@@ -20,6 +20,12 @@ export const DOOR_METRICS = {
     help: 'Reviews by door and result: allowed, patched, denied, queued, ignored, unknownKind, queueFull, queueUnreachable.',
     labels: ['door', 'result'],
   },
+  refusals: {
+    name: 'callers_refused_total',
+    type: 'counter',
+    help: 'Requests refused before their body was read, by door (admission, events, sweep, metrics) and reason: missing, unknown, expired, notAllowed, unverifiable, limited.',
+    labels: ['door', 'reason'],
+  },
   cloudEvents: {
     name: 'cloud_events_total',
     type: 'counter',

@@ -1,8 +1,10 @@
+import type { Door } from '../../domain/door.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Tracer } from '../../ports/tracer.ts'
 import type { Tls } from './create-server.ts'
+import type { DoorGuard } from './door-guard.ts'
 
 export interface DoorOptions {
   logger: Logger
@@ -18,6 +20,8 @@ export interface DoorOptions {
    */
   pathPrefix?: string
   tls?: Tls
+  /** Who may call which door. */
+  callers: Readonly<Record<Door, DoorGuard>>
   /** How long one sweep request, and one work event, may take. */
   sweepDeadlineMs: number
   workDeadlineMs: number

@@ -20,6 +20,9 @@ const STATUS_OF_REQUEST_FAULTS: Partial<Record<ErrorCode, number>> = {
   BadEncoding: 400,
   BodyTooLarge: 413,
   UnsupportedMediaType: 415,
+  CallerUnknown: 401,
+  CallerNotAllowed: 403,
+  TooManyRequests: 429,
   Internal: 500,
 }
 
@@ -32,6 +35,7 @@ const BACKOFF_MS = 5_000
  * | error | status |
  * |---|---|
  * | the request is at fault | 400, 413, 415 |
+ * | its caller may not send it, or not so often | 401, 403, 429 |
  * | our bug | 500 |
  * | anything else | as `workErrorAnswer` |
  *
@@ -43,7 +47,14 @@ export function errorAnswer(error: unknown): ErrorAnswer {
     return { status: 500, headers: {}, body: { code: 'Internal', message } }
   }
   const status = STATUS_OF_REQUEST_FAULTS[error.code]
-  return status === undefined ? workErrorAnswer(error) : { status, headers: {}, body: bodyOf(error) }
+  return status === undefined
+    ? workErrorAnswer(error)
+    : { status, headers: headersOf(status, error), body: bodyOf(error) }
+}
+
+function headersOf(status: number, { afterMs = SOON_MS }: CatalogueError): Record<string, string> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' }
+  return status === 429 ? { 'retry-after': retryAfterSeconds(afterMs) } : {}
 }
 
 /** The request is good, what it asked for failed: 503 and Retry-After when trying again can help, 422 when it cannot. */

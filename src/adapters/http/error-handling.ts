@@ -73,10 +73,17 @@ const STATUS_OF_CLIENT_ERRORS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** What never became a request, because it is no HTTP or came too slowly, is answered on the bare socket. */
+/** What HTTP says of the bytes that came; not that they go on after the last answer. */
+const FAULT_OF_HTTP = /^(?:HPE_(?!CLOSED_CONNECTION)|ERR_HTTP_)/
+
+/**
+ * What never became a request, because it is no HTTP or came too slowly, is answered on the bare socket. A connection that
+ * fails below HTTP is not, as an answer may just have gone out on it: after a client certificate with a forged signature
+ * OpenSSL reports one read too late.
+ */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
+  if (!FAULT_OF_HTTP.test(error.code ?? '') || !socket.writable) {
+    socket.destroySoon()
     return
   }
   const status = STATUS_OF_CLIENT_ERRORS[error.code ?? ''] ?? '400 Bad Request'

@@ -109,6 +109,7 @@ function configOf(file: (name: string) => string) {
     clusterId: 'apiserver',
     controlPlane: 'kubernetes',
     provider: { name: 'fake' },
+    callers: { anyone: true },
     cloud: { clusterCidr: '10.244.0.0/14', nodes: { newNodeGraceMs: 0 } },
     identity: IDENTITY,
     kubernetes: { kubeconfig: file('kubeconfig.json') },

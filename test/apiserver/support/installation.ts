@@ -259,6 +259,7 @@ class Files {
     const config = {
       clusterId,
       provider: { name: 'fake' },
+      callers: { anyone: true },
       identity: IDENTITY,
       ingressClass: { names: ['fake'], default: true },
       kubernetes: { kubeconfig: this.#path('kubeconfig.json') },

@@ -43,7 +43,7 @@ export interface Receivers {
 export const WEBHOOK_TOKENS = {
   exact: 'token-of-host-and-port',
   wildcard: 'token-of-wildcard',
-  fallback: 'token-of-star',
+  fallback: 'token-of-star-0123456789',
 }
 
 export function webhookUsers({ exact, wildcard }: Receivers): { name: string; token: string }[] {
