@@ -86,6 +86,7 @@ module.exports = {
     only('prom-client', ['adapters/metrics']),
     only('@nats-io/[^/]+', ['adapters/jetstream']),
     only('@peculiar/x509', ['adapters/certificates']),
+    only('@opentelemetry/[^/]+', ['adapters/tracing']),
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

@@ -113,6 +113,26 @@ t.test('what the platform says', async (t) => {
   t.equal(parsed(buildConfig({ queue: { kind: 'memory' } }), { K_SERVICE: 'wcp' }).queue.kind, 'memory')
 })
 
+t.test('where traces go', async (t) => {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+  const inFile = (endpoint: unknown) => buildConfig({ telemetry: { traces: { endpoint } } })
+  t.same(parsed(buildConfig()).telemetry, {}, 'nowhere, unless it is said')
+  t.same(parsed(buildConfig(), environment).telemetry.traces, { endpoint: 'http://collector:4318', sampleRatio: 1 })
+  t.same(
+    parsed(buildConfig({ telemetry: { traces: { endpoint: 'https://other/x', sampleRatio: 0.1 } } }), environment)
+      .telemetry.traces,
+    { endpoint: 'https://other/x', sampleRatio: 0.1 },
+    'the file goes before the environment',
+  )
+  const remedy = 'must be an http(s) URL without credentials, such as http://collector:4318'
+  for (const wrong of ['collector:4318', 'grpc://collector:4317', 'http://', `https://me:${SECRET}@collector`]) {
+    t.same(faultsOf(inFile(wrong)), [`telemetry.traces.endpoint: ${remedy}`], wrong)
+    const named = { OTEL_EXPORTER_OTLP_ENDPOINT: wrong }
+    t.same(faultsOf(buildConfig(), named), [`OTEL_EXPORTER_OTLP_ENDPOINT: ${remedy}`], wrong)
+  }
+  t.match(faultsOf(inFile(4318)), [/^telemetry.traces.endpoint: /])
+})
+
 t.test('where work is kept, and who may write', async (t) => {
   t.match(parsed(buildConfig()), { queue: { kind: 'memory', servers: [] }, lock: 'none' })
   const jetstream = { kind: 'jetstream', servers: ['nats://nats:4222'] }

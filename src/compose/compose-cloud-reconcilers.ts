@@ -8,6 +8,7 @@ import { balancerAbilities } from './balancer-abilities.ts'
 import { controllerStates } from './cloud-controllers.ts'
 import { composeNodeReconcilers } from './compose-node-reconcilers.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
+import { UNMEASURED } from './unmeasured.ts'
 
 /** The controllers of one cluster's cloud, those that are configured and that the cloud can do. */
 export function composeCloudReconcilers(cloud: CloudProvider, parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
@@ -49,5 +50,3 @@ function composeService(loadBalancer: CloudLoadBalancer, parts: ReconcilerParts,
     providerDeadlineMs: config.work.providerDeadlineMs,
   })
 }
-
-const UNMEASURED = { count: () => {}, observe: () => {} }

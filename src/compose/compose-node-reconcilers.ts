@@ -18,6 +18,7 @@ import type { Reconciler } from '../reconcilers/reconciler.ts'
 import { createRouteReconciler } from '../reconcilers/route/route-reconciler.ts'
 import type { ControllerState } from './cloud-controllers.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
+import { UNMEASURED } from './unmeasured.ts'
 
 // Upstream's 200 are more than most clouds take at once.
 const ROUTE_CONCURRENCY = 20
@@ -88,8 +89,6 @@ function sharedDependencies({ config, store, clock, logger, metrics = UNMEASURED
     providerDeadlineMs: config.work.providerDeadlineMs,
   })
 }
-
-const UNMEASURED = { count: () => {}, observe: () => {} }
 
 function byKey(each: Reconciler | undefined, route: Reconciler | undefined): Reconciler {
   return {

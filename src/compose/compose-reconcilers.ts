@@ -5,6 +5,7 @@ import { parseCidr } from '../domain/cidr.ts'
 import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Flow } from '../flow/flow.ts'
 import { recentList } from '../flow/recent-list.ts'
+import { UNTRACED } from '../flow/untraced.ts'
 import type { Lock } from '../ports/lock.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
 import { listAll } from '../reconcilers/list-all.ts'
@@ -44,7 +45,7 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
 }
 
 function balancerDependencies(
-  { config, provider, store, clock, logger, disowned = false }: ReconcilerParts,
+  { config, provider, store, clock, logger, tracer = UNTRACED, disowned = false }: ReconcilerParts,
   lock: Lock,
 ): BalancerDependencies {
   const { clusterId, finalizer, takeOver } = config
@@ -54,6 +55,7 @@ function balancerDependencies(
     digest: sha256,
     recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger, component: finalizer }),
     logger,
+    tracer,
     clusterId,
     finalizer,
     takeOver,

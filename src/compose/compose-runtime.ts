@@ -1,33 +1,34 @@
 import type { FastifyInstance } from 'fastify'
 import type { Sink } from '../adapters/cloudevents/read-sink.ts'
 import { buildApp } from '../adapters/http/app.ts'
-import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Doors } from '../adapters/http/doors.ts'
-import { createPrometheusMetrics, type PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
+import type { Kind } from '../domain/kinds.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { Flow } from '../flow/flow.ts'
-import { FLOW_METRICS } from '../flow/flow-metrics.ts'
 import { createHostMemory } from '../flow/host-memory.ts'
+import { observedSweep } from '../flow/observed-sweep.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { sharedLists } from '../flow/shared-lists.ts'
 import { validateOnAdmission } from '../flow/validate-on-admission.ts'
+import { createWorkMeter, type WorkMeter } from '../flow/work-meter.ts'
 import { workOn } from '../flow/work-on.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Lock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { ServerClock } from '../ports/server-clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
-import { NODE_METRICS } from '../reconcilers/node/node-metrics.ts'
-import { SERVICE_METRICS } from '../reconcilers/service/service-metrics.ts'
+import { observeLock } from '../reconcilers/observe-lock.ts'
+import { observeProvider } from '../reconcilers/observe-provider.ts'
 import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
@@ -35,10 +36,13 @@ import { composeReconcilers } from './compose-reconcilers.ts'
 import { createDoorGuards } from './create-door-guards.ts'
 import { type ConfiguredLock, createLock } from './create-lock.ts'
 import { createWorkQueue } from './create-work-queue.ts'
+import { CERTIFICATE_EXPIRY } from './metric-catalogue.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
 import { servedCloud } from './served-cloud.ts'
+import { startAtZero } from './start-at-zero.ts'
 import { sweepAndTidy } from './sweep-and-tidy.ts'
+import { measuredOnly, type Telemetry } from './telemetry.ts'
 
 export interface RuntimeParts {
   config: Config
@@ -54,6 +58,8 @@ export interface RuntimeParts {
   openapi: string
   clock: Clock
   logger: Logger
+  /** Metrics alone unless given. */
+  telemetry?: Telemetry
 }
 
 /** Everything that runs, wired; nothing listens and nothing works until it is told to. */
@@ -68,23 +74,24 @@ export interface Runtime {
 }
 
 /** The one place where adapters meet ports. */
-export function composeRuntime(parts: RuntimeParts): Runtime {
+export function composeRuntime(given: RuntimeParts): Runtime {
+  const { telemetry = measuredOnly() } = given
+  const parts = { ...given, telemetry, provider: observeProvider(given.provider, { ...given, ...telemetry }) }
   const { config, certificate, clock, logger, openapi } = parts
-  const metrics = createPrometheusMetrics([
-    ...Object.values(FLOW_METRICS),
-    ...Object.values(QUEUE_METRICS),
-    ...Object.values(DOOR_METRICS),
-    ...Object.values(SERVICE_METRICS),
-    ...Object.values(NODE_METRICS),
-  ])
+  const { metrics, tracer } = telemetry
   const queue = createWorkQueue({ ...parts, metrics })
   const locking = createLock({ ...parts, queue })
-  const flow = composeFlow(parts, queue, locking.lock, metrics)
+  const flow = composeFlow(parts, queue, observeLock(locking.lock, { clock, metrics }))
+  const controllers = Object.keys(flow.reconcilers) as Kind[]
+  startAtZero(metrics, controllers)
+  const { kind, concurrency } = config.queue
+  const meter = createWorkMeter({ queue: kind, controllers, concurrency, clock, metrics })
   let draining = false
-  const doors = composeDoors(parts, flow, locking, metrics, () => draining)
+  const doors = composeDoors(parts, { flow, queue, locking, meter }, () => draining)
   const app = buildApp(doors, {
     logger,
     metrics,
+    tracer,
     clock,
     openapi,
     callers: createDoorGuards(config, { clock, logger }),
@@ -97,7 +104,7 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
     app,
     doors,
     queue,
-    start: () => queue.start((item, signal) => workOn(item, flow, signal)),
+    start: () => queue.start(meter.measured((item, signal) => workOn(item, flow, signal))),
     drain() {
       draining = true
       return queue.drain(config.shutdown.drainMs)
@@ -105,18 +112,24 @@ export function composeRuntime(parts: RuntimeParts): Runtime {
   }
 }
 
-function composeFlow(parts: RuntimeParts, queue: WorkedQueue, lock: Lock, metrics: PrometheusMetrics): Flow {
-  const { config, clock, logger } = parts
+interface MeasuredParts extends RuntimeParts {
+  telemetry: Telemetry
+}
+
+function composeFlow(parts: MeasuredParts, queue: WorkedQueue, lock: Lock): Flow {
+  const { config, clock, logger, telemetry } = parts
+  const { metrics, tracer } = telemetry
   const store = sharedLists(parts.store, ['Node'])
   return {
     reader: store,
     queue,
-    reconcilers: composeReconcilers({ ...parts, store, metrics }, lock),
+    reconcilers: composeReconcilers({ ...parts, store, metrics, tracer }, lock),
     marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
     ...hostsOf(parts),
     clock,
     logger,
     metrics,
+    tracer,
   }
 }
 
@@ -131,13 +144,13 @@ function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'service
 }
 
 function composeDoors(
-  parts: RuntimeParts,
-  flow: Flow,
-  locking: ConfiguredLock,
-  metrics: PrometheusMetrics,
+  parts: MeasuredParts,
+  behind: { flow: Flow; queue: WorkedQueue; locking: ConfiguredLock; meter: WorkMeter },
   draining: () => boolean,
 ): Doors {
-  const { config, provider, certificate, clock, logger } = parts
+  const { config, provider, certificate, clock, logger, telemetry } = parts
+  const { flow, queue, locking, meter } = behind
+  const { metrics, tracer } = telemetry
   const cloud = servedCloud(config, provider)
   const rules = ownershipRules(config, provider)
   const checks = { schema: createSchemaValidator(), provider }
@@ -146,12 +159,29 @@ function composeDoors(
     validate: (request) => ({ findings: validateOnAdmission(request, rules, checks), warnings: [] }),
     ...(cloud && cloudDoors(cloud, config, logger)),
     acceptEvent: (event) => acceptEvent(event, flow),
-    work: async (item, signal) => nextLook(await workOn(item, flow, signal), clock.now()),
-    sweep: (request, signal) => sweepAndTidy(request, flow, config.sweep, locking, signal),
+    async work(item, signal) {
+      const caller = tracer.current()
+      const work = meter.measured((asked, until) => workOn(asked, flow, until, caller))
+      return nextLook(await work(item, signal), clock.now())
+    },
+    sweep: (request, signal) =>
+      observedSweep(request, flow, () => sweepAndTidy(request, flow, config.sweep, locking, signal)),
     readiness: async () => readinessOf(certificate?.(), clock.now(), cloud && cloudChecks(cloud, config)),
-    metricsText: () => metrics.text(),
+    metricsText() {
+      meter.tell()
+      tellWaiting(queue, config.queue.kind, clock, metrics)
+      const { notAfter } = certificate?.() ?? {}
+      if (notAfter !== undefined) metrics.set(CERTIFICATE_EXPIRY, notAfter / 1_000)
+      return metrics.text()
+    },
     draining,
   }
+}
+
+function tellWaiting(queue: WorkedQueue, name: string, clock: Clock, metrics: Metrics): void {
+  const { keys, since = clock.now() } = queue.waiting()
+  metrics.set(QUEUE_METRICS.depth.name, keys, { name })
+  metrics.set(QUEUE_METRICS.oldest.name, (clock.now() - since) / 1_000, { name })
 }
 
 function ownershipRules(

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import type { Tracer } from '../ports/tracer.ts'
 import type { Provider } from '../provider/provider.ts'
 
 /** What reconcilers are made from. */
@@ -13,6 +14,7 @@ export interface ReconcilerParts {
   clock: Clock
   logger: Logger
   metrics?: Metrics
+  tracer?: Tracer
   /** Aborts when the process is to end. */
   stop?: AbortSignal
   /** Let go of everything that we hold. */

@@ -7,6 +7,7 @@ import { listen } from './listen.ts'
 import type { Settings } from './load-settings.ts'
 import { openapiDocument } from './openapi-document.ts'
 import { createReloadedCertificate } from './reload-certificate.ts'
+import { startTelemetry } from './telemetry.ts'
 
 export interface ServedFunction {
   port: number
@@ -18,9 +19,11 @@ export interface ServedFunction {
 export async function serve({ config, provider, logger, sink }: Settings, clock: Clock): Promise<ServedFunction> {
   const { tls } = config.server
   const certificate = tls === undefined ? undefined : createReloadedCertificate(tls, { clock, logger })
+  const telemetry = await startTelemetry(config, { clock, logger })
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
     timeoutMs: config.kubernetes.timeoutMs,
     clock,
+    ...telemetry,
   })
   const runtime = composeRuntime({
     config,
@@ -32,6 +35,7 @@ export async function serve({ config, provider, logger, sink }: Settings, clock:
     openapi: openapiDocument(),
     clock,
     logger,
+    telemetry,
   })
   const port = await listen(runtime.app, config.server)
   runtime.start()
@@ -44,6 +48,7 @@ export async function serve({ config, provider, logger, sink }: Settings, clock:
       const drained = await runtime.drain()
       await runtime.app.close()
       await store.close()
+      await telemetry.close()
       logger.info(drained, 'stopped')
       return drained
     },

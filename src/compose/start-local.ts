@@ -20,6 +20,7 @@ import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { composeRuntime } from './compose-runtime.ts'
 import { listen } from './listen.ts'
 import { openapiDocument } from './openapi-document.ts'
+import { measuredOnly } from './telemetry.ts'
 import { webhookConfigurations } from './webhook-configurations.ts'
 
 export interface LocalOptions {
@@ -75,14 +76,17 @@ async function startFunction(
   const paths = writeFiles(controlPlane, directory)
   writeFileSync(paths.ca, authority.caPem)
   const config = localConfig(provider.name, paths.functionKubeconfig)
+  const telemetry = measuredOnly()
   const store = createKubernetesClusterStore(loadKubeConfig({ kind: 'file', path: paths.functionKubeconfig }), {
     timeoutMs: config.kubernetes.timeoutMs,
     clock,
+    ...telemetry,
   })
   const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const { notAfter } = describeCertificate(serving.certPem, clock.now())
   const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter })
-  const runtime = composeRuntime({ config, provider, store, certificate, openapi: openapiDocument(), clock, logger })
+  const openapi = openapiDocument()
+  const runtime = composeRuntime({ config, provider, store, certificate, openapi, clock, logger, telemetry })
   const functionUrl = `https://127.0.0.1:${await listen(runtime.app, config.server)}`
   runtime.start()
   const stopSweeping = sweepNowAndThen(

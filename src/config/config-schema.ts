@@ -186,6 +186,17 @@ export const CONFIG_SCHEMA = {
         },
       },
     }),
+    telemetry: section({
+      traces: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['endpoint'],
+        properties: {
+          endpoint: text,
+          sampleRatio: { type: 'number', minimum: 0, maximum: 1, default: 1 },
+        },
+      },
+    }),
     shutdown: section({ drainMs: milliseconds(25_000, 600_000) }),
     log: section({ level: { enum: ['debug', 'info', 'warn', 'error', 'silent'], default: 'info' } }),
   },

@@ -131,6 +131,15 @@ export interface Config {
   }
   /** What `wcp watch` tells the function of. */
   watch: { resources: WatchedResource[] }
+  telemetry: {
+    /** Absent: nobody collects traces, and nothing of OpenTelemetry is loaded. */
+    traces?: {
+      /** OTLP over HTTP; `/v1/traces` is added where the URL has no path. Unless set, `OTEL_EXPORTER_OTLP_ENDPOINT` says. */
+      endpoint: string
+      /** Which share of new traces is recorded; what callers have begun follows them. */
+      sampleRatio: number
+    }
+  }
   shutdown: { drainMs: number }
   log: { level: LogLevel }
 }

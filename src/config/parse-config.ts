@@ -18,6 +18,8 @@ export interface ConfigEnvironment {
   K_SERVICE?: string | undefined
   /** Set by Knative's SinkBinding: where events go. */
   K_SINK?: string | undefined
+  /** OpenTelemetry's own: where traces go. */
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined
 }
 
 /** The configuration, or every fault of it. */
@@ -132,6 +134,7 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
       environment,
     ),
   ]
+  faults.push(...telemetryFaults(value, environment))
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
@@ -208,11 +211,31 @@ function selectorFaults(value: Record<string, unknown>): ConfigurationFault[] {
   })
 }
 
+/** Credentials in a URL end in messages; the collector's go into OTEL_EXPORTER_OTLP_HEADERS. */
+function telemetryFaults(value: Record<string, unknown>, environment: ConfigEnvironment): ConfigurationFault[] {
+  const { endpoint } = section(section(value, 'telemetry'), 'traces')
+  const given = {
+    'telemetry.traces.endpoint': endpoint,
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint === undefined ? environment.OTEL_EXPORTER_OTLP_ENDPOINT : undefined,
+  }
+  return Object.entries(given).flatMap(([field, url]) =>
+    !url || typeof url !== 'string' || isPlainHttpUrl(url)
+      ? []
+      : [{ field, message: 'must be an http(s) URL without credentials, such as http://collector:4318' }],
+  )
+}
+
+function isPlainHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === ''
+}
+
 function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
 }
 
-function complete(file: FileConfig, { PORT, KUBECONFIG }: ConfigEnvironment): Config {
+function complete(file: FileConfig, { PORT, KUBECONFIG, ...environment }: ConfigEnvironment): Config {
   const named = `${FINALIZER_PREFIX}${file.provider.name}`
   const { kubernetes } = file
   const { kind = 'memory' } = file.queue
@@ -225,7 +248,15 @@ function complete(file: FileConfig, { PORT, KUBECONFIG }: ConfigEnvironment): Co
     lock: file.lock ?? (kind === 'memory' ? 'none' : 'lease'),
     kubernetes: fromEnvironment ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes,
     server: PORT ? { ...file.server, port: Number(PORT) } : file.server,
+    telemetry: completeTelemetry(file.telemetry, environment),
   }
+}
+
+function completeTelemetry(
+  telemetry: Config['telemetry'],
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: ConfigEnvironment,
+): Config['telemetry'] {
+  return telemetry.traces !== undefined || !endpoint ? telemetry : { traces: { endpoint, sampleRatio: 1 } }
 }
 
 function deepFreeze<T>(value: T): T {

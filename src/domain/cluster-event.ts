@@ -1,4 +1,5 @@
 import type { KubernetesObject } from './kubernetes-object.ts'
+import type { TraceContext } from './trace-context.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
@@ -24,4 +25,6 @@ export interface ClusterEvent {
   username?: string
   /** When the door saw it, in milliseconds since the epoch. */
   receivedAt: number
+  /** The span that told of it. */
+  trace?: TraceContext
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from './outcome.ts'
 import { nextLookAfter } from './visibility.ts'
-import { type Hint, mergeItems, type WorkItem } from './work-item.ts'
+import { causedBy, type Hint, mergeItems, type WorkItem } from './work-item.ts'
 
 /** What became of one pass over an item. */
 export interface WorkResult {
@@ -16,14 +16,22 @@ export interface NextPass {
   failed: boolean
 }
 
-/** Undefined when the key can be forgotten. `failures` counts the failed passes of this key before this one. */
-export function nextPass({ key }: WorkItem, result: WorkResult, failures: number, now: number): NextPass | undefined {
+/** Undefined when the key can be forgotten; else what asked for it has still to be done. `failures` counts the failed passes of this key before this one. */
+export function nextPass(
+  { key, causes }: WorkItem,
+  result: WorkResult,
+  failures: number,
+  now: number,
+): NextPass | undefined {
   const { outcome, waiting } = result
   const again = outcomeToRequeue(outcome, failures)
-  const atOnce: WorkItem = { key, hints: [] }
+  const atOnce: WorkItem = { key, hints: [], ...causedBy(causes) }
   if (again !== undefined)
     return { item: waiting.length === 0 ? atOnce : mergeItems(atOnce, { key, hints: waiting }), ...again }
-  if (waiting.length > 0) return { item: { key, hints: waiting }, afterMs: nextLookAfter(waiting, now), failed: false }
+  if (waiting.length > 0) {
+    const item = { key, hints: waiting, ...causedBy(causes) }
+    return { item, afterMs: nextLookAfter(waiting, now), failed: false }
+  }
   return undefined
 }
 

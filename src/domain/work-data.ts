@@ -1,24 +1,32 @@
+import { type CauseData, causeData, causesOfData } from './cause.ts'
 import type { JsonValue } from './kubernetes-object.ts'
 import { formatKey, parseKey } from './object-key.ts'
-import type { Hint, WorkItem } from './work-item.ts'
+import { causedBy, type Hint, type WorkItem } from './work-item.ts'
 
 /** An item as it travels: `{"key": "MultiClusterIngress/shop/web", "hints": […]}`, keys as text. */
 export interface WorkData {
   key: string
   hints: (Omit<Hint, 'object'> & { object: string })[]
+  causes?: CauseData[]
 }
 
-export function workData({ key, hints }: WorkItem): WorkData {
-  return { key: formatKey(key), hints: hints.map((hint) => ({ ...hint, object: formatKey(hint.object) })) }
+export function workData({ key, hints, causes }: WorkItem): WorkData {
+  return {
+    key: formatKey(key),
+    hints: hints.map((hint) => ({ ...hint, object: formatKey(hint.object) })),
+    ...(causes && { causes: causes.map(causeData) }),
+  }
 }
 
 /** The inverse, for what we wrote ourselves; undefined for anything else. */
 export function workOfData(data: unknown): WorkItem | undefined {
-  const { key: text, hints } = isRecord(data) ? data : {}
+  const { key: text, hints, causes } = isRecord(data) ? data : {}
   const key = typeof text === 'string' ? parseKey(text) : undefined
   if (key === undefined || !Array.isArray(hints)) return undefined
   const known = hints.map(hintOfData)
-  return known.every((hint) => hint !== undefined) ? { key, hints: known } : undefined
+  return known.every((hint) => hint !== undefined)
+    ? { key, hints: known, ...causedBy(causesOfData(causes)) }
+    : undefined
 }
 
 function hintOfData(data: unknown): Hint | undefined {

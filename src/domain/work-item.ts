@@ -1,3 +1,4 @@
+import { type Cause, mergeCauses } from './cause.ts'
 import type { Operation } from './cluster-event.ts'
 import { formatKey, type ObjectKey } from './object-key.ts'
 
@@ -5,6 +6,8 @@ import { formatKey, type ObjectKey } from './object-key.ts'
 export interface WorkItem {
   key: ObjectKey
   hints: Hint[]
+  /** The events that asked for it, the earliest first; absent when none did. */
+  causes?: Cause[]
 }
 
 /**
@@ -37,7 +40,12 @@ export function mergeItems(a: WorkItem, b: WorkItem): WorkItem {
     const known = hints.get(identity)
     hints.set(identity, known === undefined || later(hint, known) ? hint : known)
   }
-  return { key: a.key, hints: [...hints.values()] }
+  return { key: a.key, hints: [...hints.values()], ...causedBy(mergeCauses(a.causes ?? [], b.causes ?? [])) }
+}
+
+/** The field of an item, left out when it would say nothing. */
+export function causedBy(causes: Cause[] | undefined): Pick<WorkItem, 'causes'> {
+  return causes === undefined || causes.length === 0 ? {} : { causes }
 }
 
 /** "At once" as a hint of its own, so that it survives beside hints that wait. */

@@ -14,7 +14,9 @@ import { keysForEvent } from './keys-for-event.ts'
 export async function acceptEvent(event: ClusterEvent, { queue, marks }: Flow): Promise<{ keys: number }> {
   const keys = keysForEvent(event, marks)
   const hints = hintsOf(event)
-  for (const key of keys) await queue.add({ key, hints }, { afterMs: delayOf(key, event) })
+  const { receivedAt: at, trace } = event
+  const causes = [{ at, ...(trace && { trace }) }]
+  for (const key of keys) await queue.add({ key, hints, causes }, { afterMs: delayOf(key, event) })
   return { keys: keys.length }
 }
 

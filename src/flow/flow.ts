@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import type { Tracer } from '../ports/tracer.ts'
 import type { WorkQueue } from '../ports/work-queue.ts'
 import type { Reconciler } from '../reconcilers/reconciler.ts'
 import type { HostMemory } from './host-memory.ts'
@@ -20,4 +21,6 @@ export interface Flow {
   clock: Clock
   logger: Logger
   metrics: Metrics
+  /** Absent where nobody collects traces. */
+  tracer?: Tracer
 }

@@ -2,6 +2,7 @@ import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
 import type { ObjectKey } from '../domain/object-key.ts'
 import { formatKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import { traceIdOf } from '../domain/trace-context.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ReconcilePass } from '../reconcilers/reconciler.ts'
 import type { Flow } from './flow.ts'
@@ -22,11 +23,28 @@ export function failedToReconcile(key: ObjectKey, error: unknown, flow: Flow): O
   return outcome
 }
 
-function report(key: ObjectKey, outcome: Outcome, started: number, { clock, logger, metrics }: Flow): void {
-  const seconds = (clock.now() - started) / 1000
-  metrics.count(FLOW_METRICS.reconciles.name, { controller: key.kind, result: outcome.kind })
-  metrics.observe(FLOW_METRICS.reconcileTime.name, seconds, { controller: key.kind })
-  logOutcome(logger.child({ key: formatKey(key), seconds }), outcome)
+function report(key: ObjectKey, outcome: Outcome, started: number, { clock, logger, metrics, tracer }: Flow): void {
+  const durationMs = clock.now() - started
+  const controller = key.kind
+  metrics.count(FLOW_METRICS.reconciles.name, { controller, result: RESULTS[outcome.kind] })
+  metrics.observe(FLOW_METRICS.reconcileTime.name, durationMs / 1_000, { controller })
+  if (outcome.kind === 'failed') {
+    const { code, retry } = outcome.error
+    metrics.count(FLOW_METRICS.reconcileErrors.name, { controller })
+    metrics.count(FLOW_METRICS.failures.name, { controller, code })
+    if (retry === 'never') metrics.count(FLOW_METRICS.terminalErrors.name, { controller })
+  }
+  const trace = tracer?.current()
+  logOutcome(logger.child({ key: formatKey(key), durationMs, ...(trace && { traceId: traceIdOf(trace) }) }), outcome)
+}
+
+/** In controller-runtime's words. */
+const RESULTS: Record<Outcome['kind'], string> = {
+  settled: 'success',
+  gone: 'success',
+  ignored: 'success',
+  later: 'requeue_after',
+  failed: 'error',
 }
 
 async function runReconciler(
@@ -61,7 +79,7 @@ function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome
 function logOutcome(logger: Logger, outcome: Outcome): void {
   switch (outcome.kind) {
     case 'failed':
-      logger.warn({ outcome: 'failed', code: outcome.error.code, error: outcome.error.message }, 'reconciled')
+      logger.warn({ outcome: 'failed', code: outcome.error.code, reason: outcome.error.message }, 'reconciled')
       break
     case 'ignored':
       logger.debug({ outcome: 'ignored', reason: outcome.reason }, 'reconciled')

@@ -24,4 +24,6 @@ export interface WorkedQueue extends WorkQueue {
   drain(deadlineMs: number): Promise<{ left: number }>
   /** Keys that this process holds now. */
   size(): number
+  /** Keys that are due and not begun in this process, and since when the first of them has been. */
+  waiting(): { keys: number; since?: number }
 }

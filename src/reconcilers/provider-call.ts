@@ -1,4 +1,4 @@
-import { CatalogueError } from '../domain/catalogue-error.ts'
+import { CatalogueError, isCatalogueError } from '../domain/catalogue-error.ts'
 import type { ObjectKey } from '../domain/object-key.ts'
 import { isProviderError } from '../provider/errors.ts'
 
@@ -16,6 +16,15 @@ export async function callProvider<T>(key: ObjectKey, signal: AbortSignal, call:
     throw fromProvider(key, error)
   }
 }
+
+/** The code that a caller will see, had it not given up before. */
+export function codeOfProviderError(error: unknown): string {
+  const seen = fromProvider(NO_OBJECT, error)
+  if (isCatalogueError(seen)) return seen.code
+  return isProviderError(seen) ? seen.kind : 'ProviderFailed'
+}
+
+const NO_OBJECT: ObjectKey = { kind: 'Service', namespace: '', name: '' }
 
 function fromProvider(key: ObjectKey, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error)

@@ -183,7 +183,7 @@ function openBrokerQueue({ workDeadlineMs }: QueueOptions) {
   const clock = createManualClock()
   let handler: WorkHandler | undefined
   const metrics = createPrometheusMetrics(Object.values(QUEUE_METRICS))
-  const ignored = { count() {}, observe() {} }
+  const ignored = { count() {}, observe() {}, set() {} }
   const doors = {
     ...stubDoors(),
     async work(item: Parameters<WorkHandler>[0], signal: AbortSignal) {

@@ -49,7 +49,10 @@ t.test('it holds a key until it is settled, and counts', async (t) => {
   t.equal(queue.size(), 1, 'it waits for its second pass')
   await advance(5_000)
   t.equal(queue.size(), 0)
-  t.match(await metrics.text(), /^workqueue_adds_total 1$[\s\S]*^workqueue_retries_total 1$/m)
+  t.match(
+    await metrics.text(),
+    /^workqueue_adds_total{name="memory"} 1$[\s\S]*^workqueue_retries_total{name="memory"} 1$/m,
+  )
 })
 
 t.test('what a drain leaves is logged, and so is a worker that throws', async (t) => {
@@ -92,14 +95,19 @@ t.test('the lock within this process', async (t) => {
 
 t.test('metrics in the form of Prometheus', async (t) => {
   const metrics = createPrometheusMetrics([
-    { name: 'balancers_total', help: 'Balancers made.', labels: ['kind'] },
-    { name: 'pass_seconds', help: 'Time of a pass.', labels: [] },
+    { name: 'balancers_total', type: 'counter', help: 'Balancers made.', labels: ['kind'] },
+    { name: 'pass_seconds', type: 'histogram', help: 'Time of a pass.', labels: [] },
+    { name: 'short_seconds', type: 'histogram', help: 'Of its own.', labels: [], buckets: [0.25] },
+    { name: 'keys', type: 'gauge', help: 'Keys.', labels: ['name'] },
   ])
   metrics.count('balancers_total', { kind: 'MultiClusterIngress' })
   metrics.count('balancers_total', { kind: 'MultiClusterIngress' }, 2)
   metrics.count('balancers_total', { kind: 'a "quoted"\nname' })
   metrics.observe('pass_seconds', 0.2)
   metrics.observe('pass_seconds', 120)
+  metrics.observe('short_seconds', 0.2)
+  metrics.set('keys', 3, { name: 'memory' })
+  metrics.set('keys', 2, { name: 'memory' })
   const lines = (await metrics.text()).split('\n')
   for (const line of [
     '# HELP balancers_total Balancers made.',
@@ -111,6 +119,9 @@ t.test('metrics in the form of Prometheus', async (t) => {
     'pass_seconds_bucket{le="0.5"} 1',
     'pass_seconds_bucket{le="+Inf"} 2',
     'pass_seconds_count 2',
+    'short_seconds_bucket{le="0.25"} 1',
+    '# TYPE keys gauge',
+    'keys{name="memory"} 2',
   ]) {
     t.ok(lines.includes(line), line)
   }
@@ -118,6 +129,7 @@ t.test('metrics in the form of Prometheus', async (t) => {
   t.throws(() => metrics.count('balancer_total'), { message: 'metric balancer_total is not defined' })
   t.throws(() => metrics.observe('balancers_total', 1), TypeError, 'a counter observes nothing')
   t.throws(() => metrics.count('pass_seconds'), TypeError)
+  t.throws(() => metrics.set('pass_seconds', 1), TypeError)
   t.throws(() => metrics.count('balancers_total', { colour: 'red' }), 'a label that was not defined')
   t.equal(await metrics.text(), text, 'and nothing of that was counted')
   t.match(await createPrometheusMetrics([]).text(), /^\s*$/, 'two of them know nothing of each other')
@@ -176,6 +188,52 @@ t.test('log lines', async (t) => {
     }
     open('info').child(secrets).info({}, 'of a child')
     t.notMatch(lines.at(-1), /s3cret/)
+  })
+
+  await t.test('hold nothing secret under other names, nor inside of texts', async (t) => {
+    const pem = '-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----'
+    const jwt = 'eyJhbGciOiJSUzI1NiJ9.s3cretpayload.s3cretsignature'
+    const cause = new Error('GET https://robot:s3cret@cloud.example.com/v1 failed', { cause: new Error(`sent ${jwt}`) })
+    const kept: [string, unknown, RegExp?][] = [
+      ['options of a provider', { options: { apiToken: 's3cret', nested: [{ 'secret-access-key': 's3cret' }] } }],
+      ['a kubeconfig', { kubeconfig: 'apiVersion: v1, users: s3cret' }],
+      ['what a kubeconfig holds', { user: { 'client-key-data': 's3cret', 'client-certificate-data': 'c' } }],
+      ['a Secret', { object: { kind: 'Secret', metadata: { name: 'tls' }, data: { 'tls.key': 's3cret' } } }, /"tls"/],
+      ['texts of a Secret', { object: { kind: 'Secret', stringData: { anything: 's3cret' } } }],
+      ['headers', { headers: [{ Cookie: 's3cret' }, { 'Proxy-Authorization': 's3cret' }] }],
+      ['a message of somebody else', { reason: 'refused: Authorization was Bearer s3cret.abc-1' }, /refused/],
+      ['basic credentials', { reason: 'sent Basic czNjcmV0OnMzY3JldA== to it' }, /Basic \[redacted\] to it/],
+      ['a private key', { text: `before ${pem} after` }, /before .* after/],
+      ['a password in a URL', { url: 'nats://user:s3cret@broker:4222' }, /broker:4222/],
+      ['a JSON Web Token', { reason: `no such key for ${jwt}` }, /no such key/],
+      ['an error and its cause', { err: cause }, /cloud\.example\.com/],
+    ]
+    for (const [title, fields, rest] of kept) {
+      open('info').warn(fields as Record<string, unknown>, 'told')
+      t.notMatch(lines.at(-1), /s3cret/, title)
+      if (rest !== undefined) t.match(lines.at(-1), rest, `${title}: the rest is there`)
+    }
+  })
+
+  await t.test('keep what is no secret', async (t) => {
+    const round: { key: string; self?: unknown } = { key: 'MultiClusterIngress/shop/web' }
+    round.self = round
+    const fields = {
+      key: 'MultiClusterIngress/shop/web',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      durationMs: 12,
+      secretName: 'storefront-tls',
+      tokenFile: '/var/run/token',
+      reason: 'a bearer token is required, basic credentials are not taken',
+      kind: 'MultiClusterIngress',
+      data: { rows: 1 },
+      at: new Date(0),
+      size: 10n,
+      missing: undefined,
+    }
+    open('info').info({ ...fields, round }, 'told')
+    t.match(last(), { ...fields, at: '1970-01-01T00:00:00.000Z', size: '10', missing: undefined })
+    t.match(lines.at(-1), /\[deeper\]/, 'what never ends is cut')
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
+import type { Cause } from '../../src/domain/cause.ts'
 import { formatKey, type ObjectKey } from '../../src/domain/object-key.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import type { WorkResult } from '../../src/domain/requeue.ts'
@@ -125,6 +126,45 @@ export function workQueueContract(t: Test, open: OpenQueue, traits: QueueTraits 
     ])
     await advance(1_000_000)
     t.equal(passes.length, 2, 'and what is settled is forgotten')
+  })
+
+  part('what asked for work comes along with it', [], async (t) => {
+    const { queue, start, advance, say } = await setUp()
+    const causes: Cause[] = [1, 2].map((at) => ({
+      at,
+      trace: { traceparent: `00-${'a'.repeat(32)}-${String(at).repeat(16)}-01`, tracestate: 'vendor=one' },
+    }))
+    for (const cause of causes) await queue.add({ ...item('a', `${cause.at}`), causes: [cause] })
+    const seen: Cause[] = []
+    let passes = 0
+    say.work = (work) => {
+      passes += 1
+      seen.push(...(work.causes ?? []))
+      return settled
+    }
+    start()
+    await advance(100)
+    t.strictSame(
+      seen.toSorted((a, b) => a.at - b.at),
+      causes,
+      `in ${passes} passes`,
+    )
+  })
+
+  part('what asked for work that failed still asks for its retry', ['schedules'], async (t) => {
+    const { queue, start, advance, say } = await setUp()
+    const seen: (Cause[] | undefined)[] = []
+    say.work = (work) => {
+      seen.push(work.causes)
+      return seen.length === 1 ? failedWith('ApiFailed') : settled
+    }
+    await queue.add({ ...item('a'), causes: [{ at: 1 }] })
+    start()
+    await advance(6_000)
+    t.strictSame(seen, [[{ at: 1 }], [{ at: 1 }]])
+    await queue.add(item('a'))
+    await advance(100)
+    t.strictSame(seen.slice(2), [undefined], 'and not for what comes after')
   })
 
   part(

@@ -5,7 +5,9 @@ import { apiVersionOf, kindOf } from '../../src/domain/kinds.ts'
 import { formatKey, keyOf, type ObjectKey, parseKey } from '../../src/domain/object-key.ts'
 import { nextPass } from '../../src/domain/requeue.ts'
 import { rfc3339 } from '../../src/domain/rfc3339.ts'
+import { parseTraceContext, traceIdOf } from '../../src/domain/trace-context.ts'
 import { isVisible, needsLook, nextLookAfter, VISIBLE_WITHIN_MS } from '../../src/domain/visibility.ts'
+import { workData, workOfData } from '../../src/domain/work-data.ts'
 import { type Hint, mergeItems } from '../../src/domain/work-item.ts'
 import { buildIngress } from '../support/build-objects.ts'
 
@@ -166,4 +168,48 @@ t.test('what follows a pass', async (t) => {
     (failures) => nextPass(item, { outcome: failed('ApiFailed'), waiting: [] }, failures, now)?.afterMs,
   )
   t.same(backoff, [5_000, 10_000, 20_000, 160_000, 300_000, 300_000, 300_000])
+})
+
+t.test('what asked for work', async (t) => {
+  const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, tracestate: 'vendor=one' }
+  const key: ObjectKey = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'web' }
+
+  await t.test('is merged in the order it came, the earliest eight of many', async (t) => {
+    const item = (...times: number[]) => ({ key, hints: [], causes: times.map((at) => ({ at })) })
+    const times = (a: number[], b: number[]) => mergeItems(item(...a), item(...b)).causes?.map(({ at }) => at)
+    t.same(times([5, 1], [3]), [1, 3, 5])
+    t.same(times([1], [1]), [1], 'nothing twice')
+    t.same(times([9, 8, 7, 6, 5, 4], [3, 2, 1]), [1, 2, 3, 4, 5, 6, 7, 8])
+    t.notOk('causes' in mergeItems({ key, hints: [] }, { key, hints: [] }))
+  })
+
+  await t.test('travels, and what cannot be read is left out', async (t) => {
+    const item = { key, hints: [], causes: [{ at: 1, trace }, { at: 2 }] }
+    t.strictSame(workOfData(JSON.parse(JSON.stringify(workData(item)))), item)
+    for (const wrong of [null, 'x', {}, [null], ['x'], [{ at: 'x' }], [{ traceparent: trace.traceparent }], [[]]]) {
+      t.strictSame(workOfData({ key: formatKey(key), hints: [], causes: wrong }), { key, hints: [] })
+    }
+    const many = Array.from({ length: 10_000 }, (_, at) => ({ at, traceparent: 'x' }))
+    t.equal(workOfData({ key: formatKey(key), hints: [], causes: many })?.causes?.length, 8)
+  })
+
+  await t.test('is a trace context only where it is one', async (t) => {
+    const { traceparent } = trace
+    t.strictSame(parseTraceContext(traceparent, 'vendor=one'), trace)
+    t.strictSame(parseTraceContext(traceparent, 'a\nb'), { traceparent })
+    t.strictSame(parseTraceContext(traceparent, 'x'.repeat(513)), { traceparent })
+    t.equal(traceIdOf(trace), 'a'.repeat(32))
+    for (const wrong of [
+      undefined,
+      7,
+      '',
+      traceparent.toUpperCase(),
+      traceparent.replace('00-', '01-'),
+      traceparent.replaceAll('a', '0'),
+      traceparent.replaceAll('b', '0'),
+      `${traceparent}-x`,
+    ]) {
+      t.equal(parseTraceContext(wrong), undefined, String(wrong))
+    }
+  })
 })

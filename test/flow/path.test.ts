@@ -232,7 +232,7 @@ t.test('what only a sweep finds is counted, and nothing else', async (t) => {
     const config = `sweep: { intervalMs: 1000, periodMs: ${periodMs} }\npropagation: { enabled: false }`
     const world = createWorld({ config })
     const found = async () =>
-      /^work_found_only_by_sweep_total{controller="(.*)"} (\d+)$/m
+      /^work_found_only_by_sweep_total{controller="(.*)"} ([1-9]\d*)$/m
         .exec(await world.runtime.doors.metricsText())
         ?.slice(1)
     await world.create(buildIngress())
@@ -1189,7 +1189,7 @@ t.test('what fails before the reconciler is asked is said, and tried again', asy
   await world.clock.advance(1_000)
   t.match(
     world.logs.filter(({ level }) => level === 'warn').map(({ fields }) => fields),
-    [{ outcome: 'failed', code: 'ApiForbidden', error: 'cannot get endpointslices' }],
+    [{ outcome: 'failed', code: 'ApiForbidden', reason: 'cannot get endpointslices' }],
   )
   t.equal(world.runtime.queue.size(), 1)
 })

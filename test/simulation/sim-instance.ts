@@ -42,7 +42,7 @@ export interface InstanceParts extends NetworkParts {
   watchLock: (lock: Lock, id: string) => Lock
 }
 
-const noMetrics: Metrics = { count() {}, observe() {} }
+const noMetrics: Metrics = { count() {}, observe() {}, set() {} }
 
 export function createSimInstance({ id, skewMs, ...watcher }: Sender & CloudClient, parts: InstanceParts): SimInstance {
   const { scheduler, setting, cloud, mutation, watchLock } = parts

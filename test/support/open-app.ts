@@ -32,6 +32,7 @@ export function openApp(doors: Doors, overrides: Partial<DoorOptions> = {}): Ope
         counted.push(`${name}{${pairs.join(',')}}`)
       },
       observe: () => {},
+      set: () => {},
     },
     clock: { now: () => Date.now(), after: (ms, callback) => timer(ms, callback) },
     callers: OPEN_DOORS,

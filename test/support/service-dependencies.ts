@@ -31,7 +31,7 @@ export function serviceDependencies({
     digest: sha256,
     recorder: createEventRecorder({ writer: store, clock, digest: sha256, logger: silentLogger, component }),
     logger: silentLogger,
-    metrics: { count: () => {}, observe: () => {} },
+    metrics: { count: () => {}, observe: () => {}, set: () => {} },
     clock,
     disowned: false,
     clusterId: 'default',

@@ -1,5 +1,6 @@
 import type { Sink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
+import type { Telemetry } from '../../src/compose/telemetry.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
 import type { ServingCertificate } from '../../src/config/serving-certificate.ts'
@@ -62,6 +63,7 @@ export interface WorldOptions {
   /** Registered with the API server, which asks them as the real one does. */
   webhooks?: readonly ApiObject[]
   karmadaIsDown?: () => boolean
+  telemetry?: Telemetry
   /** A second function, with a cloud of its own, on the control plane of the first. */
   beside?: World
 }
@@ -153,6 +155,7 @@ export function createWorld(options: WorldOptions = {}): World {
     openapi: '{}',
     clock,
     logger: recordLogs(logs),
+    ...(options.telemetry && { telemetry: options.telemetry }),
   })
   runtime.start()
   const user = { user: { username: 'somebody', groups: [] } }
@@ -303,16 +306,16 @@ function recordRequests(store: ClusterStore, requests: string[]): ClusterStore {
   }
 }
 
-function recordLogs(logs: World['logs']): Logger {
-  const write = (level: string) => (fields: object, message: string) => void logs.push({ level, message, fields })
-  const logger: Logger = {
+function recordLogs(logs: World['logs'], bound: object = {}): Logger {
+  const write = (level: string) => (fields: object, message: string) =>
+    void logs.push({ level, message, fields: { ...bound, ...fields } })
+  return {
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    child: () => logger,
+    child: (fields) => recordLogs(logs, { ...bound, ...fields }),
   }
-  return logger
 }
 
 export { FINALIZER }

@@ -51,7 +51,7 @@ export function createCloudEventWorkQueue(options: CloudEventWorkQueueOptions): 
     } finally {
       sending.delete(sent)
     }
-    metrics.count(QUEUE_METRICS.adds.name)
+    metrics.count(QUEUE_METRICS.adds.name, { name: 'cloudevents' })
   }
 
   /** What is waited for says itself how long. */
@@ -100,5 +100,7 @@ export function createCloudEventWorkQueue(options: CloudEventWorkQueueOptions): 
       return { left: sending.size }
     },
     size: () => sending.size,
+    // What waits is with the sink.
+    waiting: () => ({ keys: 0 }),
   }
 }

@@ -8,7 +8,8 @@ const WORK_EVENT_TYPE = 'dev.webhook-cloud-provider.work.v1'
 
 /**
  * An item as an event that our own events door reads. Attributes are named as ApiServerSource names them, so that one
- * trigger filter fits both; brokers that keep an order keep it by `partitionkey`.
+ * trigger filter fits both; brokers that keep an order keep it by `partitionkey`, and `traceparent` is where the trace goes on
+ * (CloudEvents' extension for distributed tracing).
  */
 export function workEvent(item: WorkItem, { id, source, dueAt }: WorkEventDetails): OutgoingEvent {
   const { kind, namespace, name } = item.key
@@ -23,6 +24,7 @@ export function workEvent(item: WorkItem, { id, source, dueAt }: WorkEventDetail
       ...(namespace === '' ? {} : { namespace }),
       name,
       partitionkey: formatKey(item.key),
+      ...item.causes?.find(({ trace }) => trace !== undefined)?.trace,
     },
     data: { ...workData(item), ...(dueAt === undefined ? {} : { dueAt }) },
   }

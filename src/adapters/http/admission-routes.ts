@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdmissionRequest } from '../../domain/admission-request.ts'
 import { isCatalogueError } from '../../domain/catalogue-error.ts'
 import { kindOf } from '../../domain/kinds.ts'
+import { traceIdOf } from '../../domain/trace-context.ts'
+import { UNTRACED } from '../../flow/untraced.ts'
 import { admissionEvent } from './admission-event.ts'
 import { bodyBytes } from './body-bytes.ts'
 import { decodeAdmissionReview } from './decode-admission-review.ts'
@@ -12,6 +14,7 @@ import { type AdmissionReviewAnswer, allowed, denied, patched } from './encode-a
 import { excerpt } from './excerpt.ts'
 import { parseJson } from './parse-json.ts'
 import { refuseCompressed, refuseWhileDraining, requireJson } from './request-guards.ts'
+import { traceOfRequest } from './request-trace.ts'
 
 type Door = 'mutate' | 'validate' | 'notify'
 type Judgement = { answer: AdmissionReviewAnswer; result: string }
@@ -29,9 +32,15 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, opti
   const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed, requireJson]
   for (const door of ['mutate', 'validate', 'notify'] as const) {
     app.post(`/admission/${door}`, { onRequest }, async (request: FastifyRequest, reply: FastifyReply) => {
-      const review = decodeAdmissionReview(parseJson(bodyBytes(request.body)))
-      const { answer, result } = await judges[door](review)
-      report(door, review, result, options)
+      const started = options.clock.now()
+      const span = { name: `admission ${door}`, kind: 'server', parent: traceOfRequest(request.headers) } as const
+      const answer = await (options.tracer ?? UNTRACED).begin(span, async ({ set }) => {
+        const review = decodeAdmissionReview(parseJson(bodyBytes(request.body)))
+        const judgement = await judges[door](review)
+        set({ result: judgement.result, operation: review.operation })
+        report(door, review, judgement.result, started, options)
+        return judgement.answer
+      })
       return reply.header('cache-control', 'no-store').send(answer)
     })
   }
@@ -65,7 +74,8 @@ async function judgeNotify(doors: Doors, options: DoorOptions, request: Admissio
   const event = admissionEvent(request, options.clock.now())
   if ('ignored' in event) return { answer, result: event.ignored === 'unknownKind' ? 'unknownKind' : 'ignored' }
   try {
-    const { keys } = await doors.acceptEvent(event)
+    const trace = options.tracer?.current()
+    const { keys } = await doors.acceptEvent({ ...event, ...(trace && { trace }) })
     return { answer, result: keys > 0 ? 'queued' : 'ignored' }
   } catch (error) {
     if (isCatalogueError(error, 'QueueFull')) return { answer, result: 'queueFull' }
@@ -80,8 +90,15 @@ const WARNINGS: Readonly<Record<string, string>> = {
   queueUnreachable: 'the broker did not take a change, the sweep will find it',
 }
 
-function report(door: Door, request: AdmissionRequest, result: string, { logger, metrics }: DoorOptions): void {
+function report(
+  door: Door,
+  request: AdmissionRequest,
+  result: string,
+  started: number,
+  { clock, logger, metrics, tracer }: DoorOptions,
+): void {
   metrics.count(DOOR_METRICS.reviews.name, { door, result })
+  const trace = tracer?.current()
   const fields = {
     door,
     result,
@@ -92,6 +109,8 @@ function report(door: Door, request: AdmissionRequest, result: string, { logger,
     name: excerpt(request.name),
     username: excerpt(request.username),
     dryRun: request.dryRun,
+    durationMs: clock.now() - started,
+    ...(trace && { traceId: traceIdOf(trace) }),
   }
   const warning = WARNINGS[result]
   if (warning === undefined) logger.info(fields, 'admission review answered')

@@ -1,6 +1,7 @@
+import { causesOfData } from '../../domain/cause.ts'
 import { type ObjectKey, parseKey } from '../../domain/object-key.ts'
 import { VISIBLE_WITHIN_MS } from '../../domain/visibility.ts'
-import type { Hint, WorkItem } from '../../domain/work-item.ts'
+import { causedBy, type Hint, type WorkItem } from '../../domain/work-item.ts'
 import { badRequest } from './bad-request.ts'
 import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
 import { requireAddress } from './require-address.ts'
@@ -9,7 +10,8 @@ const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const
 
 /** The data of a work event → WorkItem; keys are written as `formatKey` writes them, also the `object` of a hint. */
 export function decodeWorkItem(data: FieldReader, receivedAt: number): WorkItem {
-  return { key: keyOf(data, 'key'), hints: hintsOf(data).map((hint) => decodeHint(hint, receivedAt)) }
+  const hints = hintsOf(data).map((hint) => decodeHint(hint, receivedAt))
+  return { key: keyOf(data, 'key'), hints, ...causedBy(causesOfData(data.value['causes'])) }
 }
 
 function keyOf(fields: FieldReader, field: string): ObjectKey {

@@ -2,12 +2,15 @@ import type { Door } from '../../domain/door.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Metrics } from '../../ports/metrics.ts'
+import type { Tracer } from '../../ports/tracer.ts'
 import type { Tls } from './create-server.ts'
 import type { DoorGuard } from './door-guard.ts'
 
 export interface DoorOptions {
   logger: Logger
   metrics: Metrics
+  /** Absent where nobody collects traces. */
+  tracer?: Tracer
   clock: Clock
   /** The OpenAPI document as JSON text, served as it is. */
   openapi: string

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { UNTRACED } from '../../flow/untraced.ts'
 import { answerHandshake } from './answer-handshake.ts'
 import { bodyBytes } from './body-bytes.ts'
 import { decodeCloudEvents } from './decode-cloud-event.ts'
@@ -7,18 +8,29 @@ import type { Doors } from './doors.ts'
 import { type EventAnswer, handleIntent } from './handle-intent.ts'
 import { interpretCloudEvent } from './interpret-cloud-event.ts'
 import { ignoreMediaType, refuseCompressed, refuseWhileDraining } from './request-guards.ts'
+import { traceOfEvent, traceOfRequest } from './request-trace.ts'
 
 /** CloudEvents in every mode. Everything is decoded before anything is done, so that a batch is taken whole or not. */
 export function registerEventRoutes(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
   const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed]
   app.post('/events', { onRequest }, async (request, reply) => {
-    const { rawHeaders } = request.raw
-    const { mode, events } = decodeCloudEvents({ headers: request.headers, rawHeaders, body: bodyBytes(request.body) })
+    const { headers: sent } = request
+    const decoded = decodeCloudEvents({
+      headers: sent,
+      rawHeaders: request.raw.rawHeaders,
+      body: bodyBytes(request.body),
+    })
     const receivedAt = options.clock.now()
-    const intents = events.map((event) => interpretCloudEvent(event, receivedAt))
-    const answers: EventAnswer[] = []
-    for (const intent of intents) answers.push(await handleIntent(intent, doors, options))
-    const { status, headers, body } = mode === 'batch' ? combine(answers) : (answers[0] ?? EMPTY_BATCH)
+    const intents = decoded.events.map((event) => interpretCloudEvent(event, receivedAt))
+    const made = decoded.events.flatMap((event) => traceOfEvent(event) ?? [])
+    // A broker in between may be in a trace of its own; where the event was made is where it goes on.
+    const [parent = traceOfRequest(sent), ...links] = made
+    const span = { name: 'events', kind: 'server', parent, links } as const
+    const { status, headers, body } = await (options.tracer ?? UNTRACED).begin(span, async () => {
+      const answers: EventAnswer[] = []
+      for (const intent of intents) answers.push(await handleIntent(intent, doors, options))
+      return decoded.mode === 'batch' ? combine(answers) : (answers[0] ?? EMPTY_BATCH)
+    })
     return reply.code(status).headers(headers).send(body)
   })
 

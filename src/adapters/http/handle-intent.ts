@@ -42,7 +42,8 @@ async function perform(intent: Intent, doors: Doors, options: DoorOptions): Prom
   const { clock } = options
   switch (intent.purpose) {
     case 'change': {
-      const { keys } = await doors.acceptEvent(intent.event)
+      const trace = options.tracer?.current()
+      const { keys } = await doors.acceptEvent({ ...intent.event, ...(trace && { trace }) })
       return { status: keys > 0 ? 202 : 204, headers: {} }
     }
     case 'work':

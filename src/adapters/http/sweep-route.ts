@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { SWEEP_SCOPES } from '../../domain/sweep-report.ts'
 import type { SweepRequest } from '../../flow/sweep.ts'
+import { UNTRACED } from '../../flow/untraced.ts'
 import { badRequest } from './bad-request.ts'
 import { withDeadline } from './deadline.ts'
 import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
 import { ignoreMediaType, refuseWhileDraining } from './request-guards.ts'
+import { traceOfRequest } from './request-trace.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 
 const LONGEST_TOKEN = 8_192
@@ -16,7 +18,10 @@ export function registerSweepRoute(app: FastifyInstance, doors: Doors, options: 
   app.post<{ Querystring: Record<string, unknown> }>('/sweep', { onRequest }, async (request, reply) => {
     const { scope, continue: token } = request.query
     const sweep = decodeSweep(scope, token, 'query')
-    const report = await withDeadline(options.clock, options.sweepDeadlineMs, (signal) => doors.sweep(sweep, signal))
+    const span = { name: 'sweep request', kind: 'server', parent: traceOfRequest(request.headers) } as const
+    const report = await (options.tracer ?? UNTRACED).begin(span, () =>
+      withDeadline(options.clock, options.sweepDeadlineMs, (signal) => doors.sweep(sweep, signal)),
+    )
     if (report.continue !== undefined) reply.code(503).header('retry-after', retryAfterSeconds(0))
     return reply.send(report)
   })

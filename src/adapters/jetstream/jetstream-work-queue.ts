@@ -33,6 +33,8 @@ export interface JetStreamWorkQueueOptions {
   metrics: Metrics
 }
 
+const LABELS = { name: 'jetstream' }
+
 /** A key that is worked on here. */
 interface Pass {
   delivery: Delivery
@@ -65,7 +67,7 @@ export function createJetStreamWorkQueue(options: JetStreamWorkQueueOptions): Wo
       ...mergePlans(known && (isRunning ? { ...known, dueAt: Number.POSITIVE_INFINITY } : known), added),
       failures: known?.failures ?? 0,
     }))
-    metrics.count(QUEUE_METRICS.adds.name)
+    metrics.count(QUEUE_METRICS.adds.name, LABELS)
   }
 
   /** Puts a new state in the place of whatever is there, and answers which that was. */
@@ -117,6 +119,7 @@ export function createJetStreamWorkQueue(options: JetStreamWorkQueueOptions): Wo
     const { delivery, work } = mine
     const { subject } = delivery
     passes.set(subject, mine)
+    metrics.observe(QUEUE_METRICS.queueDuration.name, Math.max(0, clock.now() - work.dueAt) / 1_000, LABELS)
     const limit = deadline(clock, workDeadlineMs, givingUp.signal)
     const stopTelling = tellWorking(mine)
     const result = await attemptWork(handle, work.item, limit.signal, logger)
@@ -168,7 +171,7 @@ export function createJetStreamWorkQueue(options: JetStreamWorkQueueOptions): Wo
     const { delivery, work, next } = mine
     const own = planned(again.item, again.afterMs, clock.now())
     const failures = work.failures + (again.failed ? 1 : 0)
-    if (again.failed) metrics.count(QUEUE_METRICS.retries.name)
+    if (again.failed) metrics.count(QUEUE_METRICS.retries.name, LABELS)
     const merge = (known: StoredWork | undefined, isOwn: boolean) => ({
       ...(isOwn ? own : mergePlans(known, own)),
       failures,
@@ -216,5 +219,7 @@ export function createJetStreamWorkQueue(options: JetStreamWorkQueueOptions): Wo
       return drained
     },
     size: () => passes.size,
+    // What waits is in the stream.
+    waiting: () => ({ keys: 0 }),
   }
 }

@@ -4,6 +4,7 @@ import { CatalogueError } from '../../domain/catalogue-error.ts'
 import type { Kind, ObjectOfKind } from '../../domain/kinds.ts'
 import { apiVersionOf } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
+import { UNTRACED } from '../../flow/untraced.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type {
   CallOptions,
@@ -13,8 +14,11 @@ import type {
   Patch,
   PatchOptions,
 } from '../../ports/cluster-store.ts'
+import type { Metrics } from '../../ports/metrics.ts'
 import type { ServerClock } from '../../ports/server-clock.ts'
+import type { Tracer } from '../../ports/tracer.ts'
 import { type ApiAnswer, apiError, isObjectMissing } from './api-error.ts'
+import { CLIENT_METRICS } from './client-metrics.ts'
 import { type Credentials, createCredentialSource } from './credentials.ts'
 import { resourcePath } from './resource-path.ts'
 import { createServerTime } from './server-time.ts'
@@ -23,12 +27,14 @@ export interface KubernetesClusterStoreOptions {
   /** For each request, on top of the caller's signal. */
   timeoutMs: number
   clock: Clock
+  metrics?: Metrics
+  tracer?: Tracer
 }
 
 /** The cluster store over HTTPS, with the credentials of a kubeconfig and one pool of kept connections. */
 export function createKubernetesClusterStore(
   config: KubeConfig,
-  { timeoutMs, clock }: KubernetesClusterStoreOptions,
+  { timeoutMs, clock, metrics, tracer = UNTRACED }: KubernetesClusterStoreOptions,
 ): ClusterStore & ServerClock & { close(): Promise<void> } {
   const credentials = createCredentialSource(config, clock)
   const serverTime = createServerTime(clock)
@@ -50,9 +56,34 @@ export function createKubernetesClusterStore(
     }
   }
 
-  async function sendWith({ server, headers, dispatcher }: Credentials, call: ApiCall): Promise<ApiAnswer> {
-    const { method, path, body, contentType, signal, object } = call
+  /** client-go counts an answer that never came as `<error>`. */
+  function sendWith(used: Credentials, call: ApiCall): Promise<ApiAnswer> {
+    const { method, object } = call
+    const host = URL.canParse(used.server) ? new URL(used.server).host : 'none'
     const sentAt = clock.now()
+    const tell = (code: string) => {
+      metrics?.count(CLIENT_METRICS.requests.name, { code, method, host })
+      metrics?.observe(CLIENT_METRICS.duration.name, (clock.now() - sentAt) / 1_000, { verb: method, host })
+    }
+    return tracer.step({ name: `${method} ${object.kind}`, kind: 'client' }, async (span) => {
+      try {
+        const answer = await exchange(used, call, sentAt)
+        tell(String(answer.statusCode))
+        span.set({ status: answer.statusCode })
+        return answer
+      } catch (error) {
+        tell('<error>')
+        throw error
+      }
+    })
+  }
+
+  async function exchange(
+    { server, headers, dispatcher }: Credentials,
+    call: ApiCall,
+    sentAt: number,
+  ): Promise<ApiAnswer> {
+    const { method, path, body, contentType, signal, object } = call
     try {
       const response = await request(`${server}${path}`, {
         method,

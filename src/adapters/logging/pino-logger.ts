@@ -1,19 +1,21 @@
-import { type DestinationStream, pino } from 'pino'
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 import type { Logger } from '../../ports/logger.ts'
+import { redact } from './redact.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** JSON lines. Credentials are taken out by field name, should one ever be logged. */
+/** JSON lines, without credentials, should one ever be logged. */
 export function createPinoLogger(options: { level: LogLevel; destination: DestinationStream }): Logger {
-  return pino(
-    {
-      level: options.level,
-      base: null,
-      redact: { paths: SECRET_PATHS, censor: '[redacted]' },
-    },
-    options.destination,
-  )
+  return loggerOf(pino({ level: options.level, base: null, formatters: { log: redact } }, options.destination))
 }
 
-const SECRET_NAMES = ['authorization', 'token', 'password', 'clientKey', 'access_token']
-const SECRET_PATHS = SECRET_NAMES.flatMap((name) => ['', '*.', '*.*.', '*.*.*.'].map((depth) => `${depth}${name}`))
+/** The library's formatters pass over the fields of children. */
+function loggerOf(logger: PinoLogger): Logger {
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    child: (fields) => loggerOf(logger.child(redact(fields))),
+  }
+}

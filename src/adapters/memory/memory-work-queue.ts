@@ -23,6 +23,8 @@ export interface MemoryWorkQueueOptions {
   metrics: Metrics
 }
 
+const LABELS = { name: 'memory' }
+
 interface Entry extends PlannedWork {
   failures: number
   running: boolean
@@ -57,7 +59,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQu
       Object.assign(entry, mergePlans(entry, added))
       schedule(entry)
     }
-    metrics.count(QUEUE_METRICS.adds.name)
+    metrics.count(QUEUE_METRICS.adds.name, LABELS)
   }
 
   function hold(entry: Entry): void {
@@ -96,6 +98,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQu
   async function pass(key: string, entry: Entry, handle: WorkHandler): Promise<void> {
     entry.running = true
     running += 1
+    metrics.observe(QUEUE_METRICS.queueDuration.name, (clock.now() - entry.dueAt) / 1_000, LABELS)
     const limit = deadline(clock, workDeadlineMs, stopping.signal)
     const result = await attemptWork(handle, entry.item, limit.signal, logger)
     limit.cancel()
@@ -111,7 +114,7 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQu
     const again = nextPass(entry.item, result, entry.failures, now)
     const own = again === undefined ? undefined : planned(again.item, again.afterMs, now)
     const following = own === undefined ? entry.next : mergePlans(entry.next, own)
-    if (again?.failed) metrics.count(QUEUE_METRICS.retries.name)
+    if (again?.failed) metrics.count(QUEUE_METRICS.retries.name, LABELS)
     if (following === undefined) {
       entries.delete(key)
       return
@@ -157,5 +160,10 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQu
       return drained
     },
     size: () => entries.size,
+    waiting() {
+      const due = [...ready].flatMap((key) => entries.get(key)?.dueAt ?? [])
+      const since = due.reduce((first, at) => Math.min(first, at), Number.POSITIVE_INFINITY)
+      return due.length === 0 ? { keys: 0 } : { keys: due.length, since }
+    },
   }
 }

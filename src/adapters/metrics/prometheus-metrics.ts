@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricDefinition, Metrics } from '../../ports/metrics.ts'
 
 export interface PrometheusMetrics extends Metrics {
@@ -9,19 +9,22 @@ export interface PrometheusMetrics extends Metrics {
 // From a warm door (a millisecond) to a cloud that takes a minute.
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60]
 
-/** A metric that was not defined is a fault of the caller and throws. */
+/** A metric that was not defined, or is of another type, is a fault of the caller and throws. */
 export function createPrometheusMetrics(definitions: readonly MetricDefinition[]): PrometheusMetrics {
   const registry = new Registry()
   const counters = new Map<string, Counter>()
+  const gauges = new Map<string, Gauge>()
   const histograms = new Map<string, Histogram>()
-  for (const { name, help, labels } of definitions) {
+  for (const { name, type, help, labels, buckets = BUCKETS } of definitions) {
     const options = { name, help, labelNames: [...labels], registers: [registry] }
-    if (name.endsWith('_total')) counters.set(name, new Counter(options))
-    else histograms.set(name, new Histogram({ ...options, buckets: BUCKETS }))
+    if (type === 'counter') counters.set(name, new Counter(options))
+    else if (type === 'gauge') gauges.set(name, new Gauge(options))
+    else histograms.set(name, new Histogram({ ...options, buckets: [...buckets] }))
   }
   return {
     count: (name, labels = {}, by = 1) => defined(counters, name).inc(labels, by),
     observe: (name, seconds, labels = {}) => defined(histograms, name).observe(labels, seconds),
+    set: (name, value, labels = {}) => defined(gauges, name).set(labels, value),
     text: () => registry.metrics(),
   }
 }

@@ -6,6 +6,7 @@ import type { Digest } from '../../ports/digest.ts'
 import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { PoolMemories } from '../../ports/pool-memories.ts'
+import type { Tracer } from '../../ports/tracer.ts'
 import type { ProviderContext } from '../../provider/multicluster.ts'
 import { deadline } from '../deadline.ts'
 import type { EventRecorder } from '../event-recorder.ts'
@@ -20,6 +21,7 @@ export interface BalancerDependencies {
   digest: Digest
   recorder: EventRecorder
   logger: Logger
+  tracer: Tracer
   /** Names the control plane in every balancer's identity. */
   clusterId: string
   /** Ours. */

@@ -30,7 +30,7 @@ export function createBalancerReconciler<K extends BalancedKind>(
     async reconcile(key: ObjectKey, { reader, signal, ...told }: ReconcilePass): Promise<Outcome> {
       const { formerUids = [], isVerificationDue = never } = told
       const pass = passFor(key, signal)
-      const snapshot = await gatherBalancer(pass, reader, isVerificationDue)
+      const snapshot = await pass.tracer.step({ name: 'gather' }, () => gatherBalancer(pass, reader, isVerificationDue))
       const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
       if (snapshot === undefined) return { kind: 'gone' }
