@@ -7,16 +7,21 @@ import type { ConfigurationFault } from '../provider/registry.ts'
 import type { Config } from './config.ts'
 import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
+import { platformFaults } from './platform-faults.ts'
 
 /** The few settings that platforms give by environment. */
 export interface ConfigEnvironment {
   /** Knative and most function platforms: where to listen. */
   PORT?: string | undefined
   KUBECONFIG?: string | undefined
+  /** The kubeconfig itself, where the platform has no files. */
+  WCP_KUBECONFIG_YAML?: string | undefined
   /** Set by Knative Serving, which may scale to zero. */
   K_SERVICE?: string | undefined
   /** Set by Knative's SinkBinding: where events go. */
   K_SINK?: string | undefined
+  /** Set by AWS Lambda, which freezes the process after each answer. */
+  AWS_LAMBDA_FUNCTION_NAME?: string | undefined
 }
 
 /** The configuration, or every fault of it. */
@@ -118,6 +123,7 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
     ...networkFaults(value),
     ...deadlineFaults(value),
     ...cloudFaults(value),
+    ...platformFaults({ queue: section(value, 'queue'), server: section(value, 'server') }, environment),
     ...deliveryFaults(
       { queue: section(value, 'queue'), lock: value['lock'], lease: section(value, 'lease') },
       environment,
@@ -126,11 +132,6 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
-  if (environment.K_SERVICE && section(value, 'queue')['kind'] === undefined) {
-    const message =
-      'this platform may scale to zero and lose what the memory queue holds: set queue.kind to cloudevents or jetstream, or min-scale 1 and queue.kind: memory'
-    faults.push({ field: 'queue.kind', message })
-  }
   const { names } = ingressClass
   if (ingressClass['default'] === true && Array.isArray(names) && names.length === 0) {
     faults.push({ field: 'ingressClass.names', message: 'must name the class that ingressClass.default speaks of' })
@@ -138,7 +139,10 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
   return faults
 }
 
-function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: ConfigEnvironment): ConfigurationFault[] {
+function kubernetesFaults(
+  value: Record<string, unknown>,
+  { KUBECONFIG, WCP_KUBECONFIG_YAML }: ConfigEnvironment,
+): ConfigurationFault[] {
   if (!isRecord(value['kubernetes'])) return []
   const { inCluster, kubeconfig, context } = value['kubernetes']
   if (inCluster === true && kubeconfig !== undefined) {
@@ -147,7 +151,7 @@ function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: Config
   if (inCluster === true && context !== undefined) {
     return [{ field: 'kubernetes.context', message: 'names a context of a kubeconfig, and inCluster uses none' }]
   }
-  if (inCluster === false && kubeconfig === undefined && !KUBECONFIG) {
+  if (inCluster === false && kubeconfig === undefined && !KUBECONFIG && !WCP_KUBECONFIG_YAML) {
     const message = 'set kubernetes.kubeconfig, kubernetes.inCluster: true, or the variable KUBECONFIG'
     return [{ field: 'kubernetes', message }]
   }
@@ -203,20 +207,29 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
 }
 
-function complete(file: FileConfig, { PORT, KUBECONFIG }: ConfigEnvironment): Config {
+function complete(file: FileConfig, environment: ConfigEnvironment): Config {
   const named = `${FINALIZER_PREFIX}${file.provider.name}`
-  const { kubernetes } = file
+  const { PORT } = environment
   const { kind = 'memory' } = file.queue
-  const fromEnvironment = !kubernetes.inCluster && kubernetes.kubeconfig === undefined && KUBECONFIG
   return {
     ...file,
     finalizer: file.finalizer ?? named,
     ingressClass: { ...file.ingressClass, controller: file.ingressClass.controller ?? named },
     queue: { ...file.queue, kind, servers: file.queue.servers ?? [] },
     lock: file.lock ?? (kind === 'memory' ? 'none' : 'lease'),
-    kubernetes: fromEnvironment ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes,
+    kubernetes: credentialsOf(file.kubernetes, environment),
     server: PORT ? { ...file.server, port: Number(PORT) } : file.server,
   }
+}
+
+/** What the file says goes before the environment. */
+function credentialsOf(
+  kubernetes: Config['kubernetes'],
+  { KUBECONFIG, WCP_KUBECONFIG_YAML }: ConfigEnvironment,
+): Config['kubernetes'] {
+  if (kubernetes.inCluster || kubernetes.kubeconfig !== undefined) return kubernetes
+  if (WCP_KUBECONFIG_YAML) return { ...kubernetes, kubeconfigText: WCP_KUBECONFIG_YAML }
+  return KUBECONFIG ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify'
+import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
+import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
+import type { ServingCertificate } from '../config/serving-certificate.ts'
+import type { Clock } from '../ports/clock.ts'
+import { composeRuntime } from './compose-runtime.ts'
+import { kubernetesSource } from './kubernetes-source.ts'
+import type { Settings } from './load-settings.ts'
+import { openapiDocument } from './openapi-document.ts'
+
+/** The function over a real API server. Nothing listens, and nothing works until it is started. */
+export interface OpenFunction {
+  app: FastifyInstance
+  start(): void
+  /** Finishes what was taken within `shutdown.drainMs`, and closes. */
+  close(): Promise<{ left: number }>
+}
+
+export function openFunction(
+  { config, provider, logger, sink }: Settings,
+  clock: Clock,
+  certificate?: () => ServingCertificate,
+): OpenFunction {
+  const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
+    timeoutMs: config.kubernetes.timeoutMs,
+    clock,
+  })
+  const runtime = composeRuntime({
+    config,
+    provider,
+    store,
+    serverClock: store,
+    ...(sink === undefined ? {} : { sink }),
+    certificate,
+    openapi: openapiDocument(),
+    clock,
+    logger,
+  })
+  return {
+    app: runtime.app,
+    start: runtime.start,
+    async close() {
+      const drained = await runtime.drain()
+      await runtime.app.close()
+      await store.close()
+      logger.info(drained, 'stopped')
+      return drained
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import { checkAnswer, checkQueued } from '../../src/cli/check-answer.ts'
+import type { Fixture } from '../../src/cli/fixture.ts'
+import { asQueuedWork } from '../support/fixtures.ts'
+import { type Capabilities, cannotCarry } from './capabilities.ts'
+import type { LeafBench } from './leaf-bench.ts'
+import type { Leaf, OpenLeaf } from './leaves.ts'
+
+/** What became of one fixture at one leaf. */
+export type Carried =
+  /** Answered, and queued, as the fixture expects. */
+  | { kind: 'answered' }
+  /** Refused as the fixture expects, but by the platform, before it reached us. */
+  | { kind: 'refused by the platform'; status: number }
+  | { kind: 'not carried'; missing: keyof Capabilities }
+  | { kind: 'wrong'; faults: string[] }
+
+export async function carry(fixture: Fixture, leaf: Leaf, open: OpenLeaf, bench: LeafBench): Promise<Carried> {
+  const { request, expect } = fixture
+  const missing = cannotCarry(request, leaf.can, leaf.sizeOf?.(request) ?? request.body.length)
+  if (missing !== undefined) return { kind: 'not carried', missing }
+  bench.forget()
+  const answer = await open.send(request)
+  const queued = bench.queued()
+  const faults = [...checkAnswer(fixture, answer), ...checkQueued(fixture, asQueuedWork(queued))]
+  if (faults.length === 0) return { kind: 'answered' }
+  const isRefusal = expect.status >= 400 && answer.status >= 400 && queued.length === 0
+  if (!leaf.can.malformed && isRefusal) return { kind: 'refused by the platform', status: answer.status }
+  return { kind: 'wrong', faults }
+}
