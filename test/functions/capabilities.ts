@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type CloudEvent, HTTP } from 'cloudevents'
 import type { FixtureRequest } from '../../src/cli/fixture.ts'
+import { isSentAsText } from '../support/lambda-events.ts'
 
 /** What a platform can carry to a function, and what it lets it do. */
 export interface Capabilities {
@@ -10,8 +11,8 @@ export interface Capabilities {
   requestLimit: number
   /** Whether OPTIONS reaches the function: the handshake of CloudEvents. */
   options: boolean
-  /** Whether a body that is no UTF-8 arrives as it was sent. */
-  bytes: boolean
+  /** Whether a body that is no UTF-8 arrives as it was sent; on Lambda only one that is not sent as text does. */
+  bytes: boolean | 'in base64'
   /** Whether a parameter that is given twice arrives twice. */
   repeatedParameters: boolean
   /** Whether CloudEvents arrive unread; else the platform refuses those that its own library cannot read. */
@@ -30,7 +31,7 @@ export function cannotCarry(
   if (!can.options && method === 'OPTIONS') return 'options'
   if (sizeOf > can.requestLimit) return 'requestLimit'
   if (!can.repeatedParameters && hasRepeatedParameter(path)) return 'repeatedParameters'
-  if (!can.bytes && !isUtf8(body)) return 'bytes'
+  if (!isUtf8(body) && (can.bytes === false || (can.bytes === 'in base64' && isSentAsText(headers)))) return 'bytes'
   if (!can.unreadEvents && isUnreadable(headers, body)) return 'unreadEvents'
   return undefined
 }
@@ -46,7 +47,7 @@ function hasRepeatedParameter(path: string): boolean {
   return new Set(names).size < names.length
 }
 
-/** By the CloudEvents library that the platforms' runtimes share. */
+/** By the library with which the runtime reads them first. */
 function isUnreadable(headers: Record<string, string>, body: Buffer): boolean {
   const message = { headers, body: body.toString() }
   if (!HTTP.isEvent(message)) return false
@@ -56,4 +57,15 @@ function isUnreadable(headers: Record<string, string>, body: Buffer): boolean {
   } catch {
     return true
   }
+}
+
+/** What a server of our own can. */
+export const EVERYTHING: Capabilities = {
+  paths: 'any',
+  requestLimit: Number.POSITIVE_INFINITY,
+  options: true,
+  bytes: true,
+  repeatedParameters: true,
+  unreadEvents: true,
+  malformed: true,
 }

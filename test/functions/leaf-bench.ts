@@ -10,15 +10,15 @@ import { FIXTURE_WORLD } from '../support/fixtures.ts'
 
 /** What stands around a leaf that runs in a process of its own: an API server, and a sink that its work goes to. */
 export interface LeafBench {
-  /** The variables that hold the whole configuration; nothing is in a file. */
-  environment: Record<string, string>
+  /** The variables that hold the whole configuration, with these settings over it; nothing is in a file. */
+  environment(settings?: object): Record<string, string>
   /** What the leaf handed over before it answered. */
   queued(): WorkItem[]
   forget(): void
   close(): Promise<void>
 }
 
-/** The world that the fixtures are written for, over HTTPS. `server` holds settings of the leaf's own. */
+/** The world that the fixtures are written for, over HTTPS. */
 export async function startLeafBench(): Promise<LeafBench> {
   const plane = await startLocalControlPlane({ clock: createSystemClock(), definitions: karmadaCrds })
   plane.core.preload([
@@ -31,10 +31,10 @@ export async function startLeafBench(): Promise<LeafBench> {
   const user = FIXTURE_WORLD.identity
   const { url, caPem } = plane
   return {
-    environment: {
-      WCP_CONFIG_YAML: configuration(sink.url),
+    environment: (settings) => ({
+      WCP_CONFIG_YAML: JSON.stringify({ ...configuration(sink.url), ...settings }),
       WCP_KUBECONFIG_YAML: kubeconfigOf({ url, caPem, token: plane.tokenFor(user), user }),
-    },
+    }),
     queued: () => sink.received.map(({ body }) => workIn(body)),
     forget() {
       sink.received.length = 0
@@ -46,15 +46,15 @@ export async function startLeafBench(): Promise<LeafBench> {
   }
 }
 
-function configuration(sink: string, server: object = {}): string {
-  return JSON.stringify({
+function configuration(sink: string): object {
+  return {
     provider: { name: 'fake' },
     identity: FIXTURE_WORLD.identity,
     ingressClass: { names: FIXTURE_WORLD.classNames, default: FIXTURE_WORLD.defaultClassIsOurs },
     queue: { kind: 'cloudevents', sink },
-    server: { host: '127.0.0.1', ...server },
+    server: { host: '127.0.0.1' },
     log: { level: 'warn' },
-  })
+  }
 }
 
 function workIn(body: string): WorkItem {

@@ -1,18 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Answer } from '../../src/cli/check-answer.ts'
 import type { FixtureRequest } from '../../src/cli/fixture.ts'
-import { createFunctionClient } from '../../src/cli/function-client.ts'
 import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
-import { LAMBDA_FRONTS, type Returned } from '../support/lambda-events.ts'
+import { LAMBDA_FRONTS, type LambdaFront, type Returned } from '../support/lambda-events.ts'
 import { startLambdaRuntimeApi } from '../support/lambda-runtime-api.ts'
-import type { Capabilities } from './capabilities.ts'
+import { type Capabilities, EVERYTHING } from './capabilities.ts'
 import type { LeafBench } from './leaf-bench.ts'
+import { startLeafProcess } from './leaf-process.ts'
+import { openServer } from './open-server.ts'
 
 const MIB = 1024 * 1024
 
@@ -20,70 +19,123 @@ const MIB = 1024 * 1024
 export interface Leaf {
   name: string
   can: Capabilities
+  facts: PlatformFacts
   /** Bytes of a request as the platform counts them; of the body unless given. */
   sizeOf?(request: FixtureRequest): number
   open(context: LeafContext): Promise<OpenLeaf>
+}
+
+/** What no run on one machine shows: of the services themselves. */
+export interface PlatformFacts {
+  runtime: string
+  largestRequest: string
+  /** Whether something goes on between two requests. */
+  afterTheAnswer: string
+  clientCertificates: string
+  delivery: string
 }
 
 export interface LeafContext {
   /** Where the bundles are. */
   bundles: string
   bench: LeafBench
+  /** Of the configuration, over those of the bench. */
+  settings?: object
 }
 
 export interface OpenLeaf {
   send(request: FixtureRequest): Promise<Answer>
-  close(): Promise<void>
+  /** Resolves with the exit code. */
+  close(): Promise<number | null>
 }
 
-const EVERYTHING: Capabilities = {
-  paths: 'any',
-  requestLimit: Number.POSITIVE_INFINITY,
-  options: true,
-  bytes: true,
-  repeatedParameters: true,
-  unreadEvents: true,
-  malformed: true,
+const AT_THE_INGRESS = 'no: TLS ends at the ingress'
+const KNATIVE = {
+  afterTheAnswer: 'while the instance lives: `min-scale: 1`',
+  clientCertificates: AT_THE_INGRESS,
+  delivery: '`cloudevents` to a Broker, whose Trigger calls `/events`',
 }
-
-/** A body of text goes into the event as text, and its event has to fit as a whole. */
-const IN_EVENTS: Capabilities = { ...EVERYTHING, requestLimit: 6 * MIB, bytes: false }
 
 export const LEAVES: readonly Leaf[] = [
-  { name: 'node', can: EVERYTHING, open: openNode },
-  { name: 'knative', can: EVERYTHING, open: openKnative },
+  {
+    name: 'node',
+    can: EVERYTHING,
+    facts: {
+      runtime: 'Node, HTTPS',
+      largestRequest: '7 MiB',
+      afterTheAnswer: 'yes',
+      clientCertificates: 'yes: TLS ends here',
+      delivery: '`memory` for one instance, `jetstream` for more',
+    },
+    open: openNode,
+  },
+  {
+    name: 'knative',
+    can: EVERYTHING,
+    facts: { ...KNATIVE, runtime: 'Node, HTTP on `$PORT`', largestRequest: '7 MiB' },
+    open: openKnative,
+  },
   {
     name: 'kn-func',
     can: {
       ...EVERYTHING,
       paths: 'root',
-      // As its func.yaml sets it; 1 MiB by default.
+      // As its func.yaml sets it.
       requestLimit: 7 * MIB,
       options: false,
       bytes: false,
       unreadEvents: false,
       malformed: false,
     },
+    facts: {
+      ...KNATIVE,
+      runtime: 'faas-js-runtime 4.0.1',
+      largestRequest: '1 MiB; 7 MiB with `FUNC_BODY_LIMIT`, as our func.yaml sets it',
+      delivery: '`cloudevents` to a Broker, whose Trigger calls the function `notify`',
+    },
     open: openKnFunc,
   },
-  { name: 'google', can: { ...EVERYTHING, requestLimit: 32 * MIB, malformed: false }, open: openGoogle },
-  ...Object.entries(LAMBDA_FRONTS).map(([front, { event }]): Leaf => {
-    const isBalancer = front.startsWith('load balancer')
-    return {
-      name: `aws-lambda, ${front}`,
-      can: {
-        ...IN_EVENTS,
-        ...(isBalancer && { requestLimit: MIB }),
-        repeatedParameters: front !== 'load balancer',
-      },
-      sizeOf: (request) => (isBalancer ? request.body.length : Buffer.byteLength(JSON.stringify(event(request)))),
-      open: (context) => openLambda(front, context),
-    }
-  }),
+  {
+    name: 'google',
+    can: { ...EVERYTHING, requestLimit: 32 * MIB, malformed: false },
+    facts: {
+      runtime: '@google-cloud/functions-framework 5.0.5',
+      largestRequest: '7 MiB (the service takes 32 MiB)',
+      afterTheAnswer: 'only with CPU always allocated; else nearly none',
+      clientCertificates: 'no: TLS ends at Google',
+      delivery: '`cloudevents` to a durable sink that calls `/events`',
+    },
+    open: openGoogle,
+  },
+  ...Object.entries(LAMBDA_FRONTS).map(([name, front]) => lambdaLeaf(name, front)),
 ]
 
+function lambdaLeaf(name: string, front: LambdaFront): Leaf {
+  const isBalancer = name.startsWith('load balancer')
+  return {
+    name: `aws-lambda, ${name}`,
+    can: {
+      ...EVERYTHING,
+      requestLimit: isBalancer ? MIB : 6 * MIB,
+      bytes: 'in base64',
+      repeatedParameters: name !== 'load balancer',
+    },
+    facts: {
+      runtime: 'aws-lambda-ric 4.0.2',
+      largestRequest: isBalancer ? '1 MB' : '6 MB for the whole event; base64 takes a third more',
+      afterTheAnswer: 'no: the process is frozen',
+      clientCertificates: /API/.test(name)
+        ? 'no; the gateway can ask for them on a domain of yours'
+        : 'no: TLS ends at AWS',
+      delivery: '`cloudevents` to a durable sink that calls `/events`, or `jetstream` with a `node` that works on it',
+    },
+    sizeOf: (request) => (isBalancer ? request.body.length : Buffer.byteLength(JSON.stringify(front.event(request)))),
+    open: (context) => openLambda(front, context),
+  }
+}
+
 /** The doors over TLS of our own, as the API server calls them. */
-async function openNode(context: LeafContext): Promise<OpenLeaf> {
+async function openNode({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf> {
   const folder = mkdtempSync(join(tmpdir(), 'leaf-'))
   const file = (name: string, content: string) => {
     const path = join(folder, name)
@@ -93,71 +145,73 @@ async function openNode(context: LeafContext): Promise<OpenLeaf> {
   const authority = createCertificateAuthority(Date.now())
   const { certPem, keyPem } = authority.issueServingCertificate(['127.0.0.1'])
   const tls = { certFile: file('tls.crt', certPem), keyFile: file('tls.key', keyPem) }
-  const { WCP_CONFIG_YAML = '', ...environment } = context.bench.environment
-  const config = JSON.parse(WCP_CONFIG_YAML)
-  const WCP_CONFIG = file('config.yaml', JSON.stringify({ ...config, server: { ...config.server, tls } }))
-  const leaf = await openServer(
-    (port) => ({
-      args: ['index.cjs'],
-      folder: join(context.bundles, 'node'),
-      env: { ...environment, WCP_CONFIG, PORT: port },
-    }),
-    { scheme: 'https', ca: file('ca.crt', authority.caPem) },
-  )
+  const { WCP_CONFIG_YAML = '', ...rest } = bench.environment({ server: { host: '127.0.0.1', tls }, ...settings })
+  const env = { ...rest, WCP_CONFIG: file('config.yaml', WCP_CONFIG_YAML) }
+  const command = (PORT: string) => ({
+    args: ['index.cjs'],
+    folder: join(bundles, 'node'),
+    env: { ...env, PORT },
+  })
+  const leaf = await openServer(command, { scheme: 'https', ca: file('ca.crt', authority.caPem) })
   return {
     ...leaf,
     async close() {
-      await leaf.close()
+      const code = await leaf.close()
       rmSync(folder, { recursive: true })
+      return code
     },
   }
 }
 
-function openKnative({ bundles, bench }: LeafContext): Promise<OpenLeaf> {
+function openKnative({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf> {
   return openServer((PORT) => ({
     args: ['index.cjs'],
     folder: join(bundles, 'knative'),
-    env: { ...bench.environment, PORT, K_SERVICE: 'function' },
+    env: { ...bench.environment(settings), PORT, K_SERVICE: 'function' },
   }))
 }
 
-function openGoogle({ bundles, bench }: LeafContext): Promise<OpenLeaf> {
-  const framework = createRequire(import.meta.url).resolve('@google-cloud/functions-framework')
+const { resolve } = createRequire(import.meta.url)
+
+function openGoogle({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf> {
   return openServer((PORT) => ({
-    args: [join(framework, '../main.js')],
+    args: [join(resolve('@google-cloud/functions-framework'), '../main.js')],
     folder: join(bundles, 'google'),
-    env: { ...bench.environment, PORT, FUNCTION_TARGET: 'webhookCloudProvider', K_SERVICE: 'function' },
+    env: {
+      ...bench.environment(settings),
+      PORT,
+      FUNCTION_TARGET: 'webhookCloudProvider',
+      K_SERVICE: 'function',
+      NODE_ENV: 'production',
+    },
   }))
 }
 
-const KN_DOORS = ['mutate', 'validate', 'notify'] as const
-
-/** Three functions, each at its own `/`, as the platform routes to them. */
-async function openKnFunc({ bundles, bench }: LeafContext): Promise<OpenLeaf> {
-  const runtime = join(createRequire(import.meta.url).resolve('faas-js-runtime'), '../bin/cli.js')
-  const open = await Promise.all(
-    KN_DOORS.map(async (door) => {
-      const folder = join(bundles, 'kn-func', door)
-      const env = { ...bench.environment, ...variablesOf(join(folder, 'func.yaml')), K_SERVICE: door }
-      const leaf = await openServer((port) => ({
-        args: [runtime, 'index.cjs'],
-        folder,
-        env: { ...env, FUNC_PORT: port },
-      }))
-      return [door, leaf] as const
-    }),
-  )
-  const leaves = new Map<string, OpenLeaf>(open)
+/** Three functions, each at its own `/`, as the platform routes to them; other paths go to one of them as they are. */
+async function openKnFunc({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf> {
+  const runtime = join(resolve('faas-js-runtime'), '../bin/cli.js')
+  const open = async (door: string) => {
+    const folder = join(bundles, 'kn-func', door)
+    const env = { ...bench.environment(settings), ...variablesOf(join(folder, 'func.yaml')), K_SERVICE: door }
+    return openServer((FUNC_PORT) => ({ args: [runtime, 'index.cjs'], folder, env: { ...env, FUNC_PORT } }))
+  }
+  const [mutate, validate, notify] = await Promise.all([open('mutate'), open('validate'), open('notify')])
+  const functions: Record<string, OpenLeaf> = {
+    '/admission/mutate': mutate,
+    '/admission/validate': validate,
+    '/admission/notify': notify,
+    '/events': notify,
+  }
   return {
-    send({ path, ...request }) {
-      const url = new URL(path, 'http://function')
-      const door = url.pathname === '/events' ? 'notify' : (url.pathname.split('/').at(-1) ?? '')
-      const leaf = leaves.get(door)
-      if (leaf === undefined) throw new TypeError(`no function stands for ${path}`)
-      return leaf.send({ ...request, path: `/${url.search}` })
+    send(request) {
+      const [path = '', query] = request.path.split('?')
+      const found = functions[path]
+      if (found === undefined) return notify.send(request)
+      return found.send({ ...request, path: query === undefined ? '/' : `/?${query}` })
     },
     async close() {
-      for (const leaf of leaves.values()) await leaf.close()
+      const codes = [await mutate.close(), await validate.close(), await notify.close()]
+      return codes.find((code) => code !== 0) ?? 0
     },
   }
 }
@@ -171,21 +225,21 @@ function variablesOf(file: string): Record<string, string> {
 /** Where `npm ci --prefix test/functions/lambda-runtime` puts the runtime of AWS, which is compiled on installing. */
 const LAMBDA_RUNTIME = join(import.meta.dirname, 'lambda-runtime/node_modules/aws-lambda-ric')
 
-/** Whether the handler is run by AWS's own runtime, or, where that is not built, by our loop over the same API. */
-export const lambdaRuntime = existsSync(join(LAMBDA_RUNTIME, 'rapid-client.node')) ? 'aws-lambda-ric' : 'a loop of ours'
+/** Whether AWS's own runtime runs the handler, or, where that is not built, a loop of ours over the same API. */
+export const hasLambdaRuntime = existsSync(join(LAMBDA_RUNTIME, 'rapid-client.node'))
 
-async function openLambda(front: string, { bundles, bench }: LeafContext): Promise<OpenLeaf> {
+async function openLambda(
+  { event, answer }: LambdaFront,
+  { bundles, bench, settings }: LeafContext,
+): Promise<OpenLeaf> {
   const folder = join(bundles, 'aws-lambda')
   const api = await startLambdaRuntimeApi()
-  const args =
-    lambdaRuntime === 'aws-lambda-ric'
-      ? [join(LAMBDA_RUNTIME, 'index.mjs')]
-      : [join(import.meta.dirname, '../support/lambda-loop.ts'), join(folder, 'index.cjs')]
-  const child = start({
-    args,
+  const loop = join(import.meta.dirname, '../support/lambda-loop.ts')
+  const runtime = startLeafProcess({
+    args: hasLambdaRuntime ? [join(LAMBDA_RUNTIME, 'index.mjs')] : [loop, join(folder, 'index.cjs')],
     folder,
     env: {
-      ...bench.environment,
+      ...bench.environment(settings),
       _HANDLER: 'index.handler',
       AWS_LAMBDA_RUNTIME_API: api.address,
       AWS_LAMBDA_FUNCTION_NAME: 'webhook-cloud-provider',
@@ -197,100 +251,12 @@ async function openLambda(front: string, { bundles, bench }: LeafContext): Promi
       LAMBDA_TASK_ROOT: folder,
     },
   })
-  const { event, answer } = LAMBDA_FRONTS[front] ?? unknownFront(front)
   return {
-    send: async (request) => answer((await Promise.race([api.invoke(event(request)), child.failed])) as Returned),
+    send: async (request) => answer((await Promise.race([api.invoke(event(request)), runtime.failed])) as Returned),
     async close() {
-      await child.stop()
+      const code = await runtime.stop()
       await api.close()
+      return code
     },
   }
-}
-
-function unknownFront(front: string): never {
-  throw new TypeError(`no front of AWS Lambda is called ${front}`)
-}
-
-interface Command {
-  args: string[]
-  folder: string
-  env: Record<string, string>
-}
-
-interface Started {
-  /** Rejects when the process ends before it is stopped, with what it said. */
-  failed: Promise<never>
-  stop(): Promise<void>
-}
-
-function start({ args, folder, env }: Command): Started {
-  const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4_000)
-    })
-  }
-  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()))
-  const failed = ended.then((): never => {
-    throw new Error(`the leaf ended (${child.exitCode ?? child.signalCode}): ${said}`)
-  })
-  failed.catch(() => {})
-  return { failed, stop: () => stop(child, ended) }
-}
-
-const PATIENCE_MS = 10_000
-
-async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
-  await ended
-  clearTimeout(timer)
-}
-
-/** A leaf that listens: started on a free port, and ready when it answers at all. */
-async function openServer(
-  command: (port: string) => Command,
-  { scheme, ca }: { scheme: 'http' | 'https'; ca?: string } = { scheme: 'http' },
-): Promise<OpenLeaf> {
-  const port = String(await freePort())
-  const child = start(command(port))
-  const client = createFunctionClient({ url: `${scheme}://127.0.0.1:${port}`, ca })
-  const answers = async () => {
-    for (;;) {
-      if (
-        await client.send({ method: 'GET', path: '/' }).then(
-          () => true,
-          () => false,
-        )
-      )
-        return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
-  await Promise.race([answers(), child.failed])
-  return {
-    send: ({ body, ...request }) =>
-      client.send(request.method === 'GET' || request.method === 'OPTIONS' ? request : { ...request, body }),
-    async close() {
-      await client.close()
-      await child.stop()
-    },
-  }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -97,11 +97,15 @@ function balancer({ method, path, headers, body }: FixtureRequest) {
   }
 }
 
-/** Text goes as text; what else there is, or is compressed, in base64. */
+/** What else there is, or is compressed, is sent in base64. */
+export function isSentAsText(headers: Record<string, string>): boolean {
+  const type = headers['content-type'] ?? ''
+  return headers['content-encoding'] === undefined && /^(text\/|application\/(json|javascript|xml))/i.test(type)
+}
+
 function payload(headers: Record<string, string>, body: Buffer): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false }
-  const type = headers['content-type'] ?? ''
-  const isText = headers['content-encoding'] === undefined && /^(text\/|application\/(json|javascript|xml))/i.test(type)
+  const isText = isSentAsText(headers)
   return { body: body.toString(isText ? 'utf8' : 'base64'), isBase64Encoded: !isText }
 }
 
