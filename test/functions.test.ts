@@ -46,6 +46,11 @@ t.test('every fixture passes through every leaf that can carry it', async (t) =>
   t.equal(document, withTables(document, platformTables(runs)), 'the document says so; npm run function-platforms')
 })
 
+t.test('the leaf of the document is one that compiles', async (t) => {
+  const [, block] = /```ts\n([\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? []
+  t.equal(block, readFileSync(join(import.meta.dirname, 'readme/lambda-function.ts'), 'utf8'))
+})
+
 t.test('a document without a place for the tables is told', async (t) => {
   t.throws(() => withTables('# On a function platform', 'tables'), /has no place for tables/)
 })

@@ -8,7 +8,7 @@ import { loadSettings, readConfigFile, type Settings } from './load-settings.ts'
 import { serve } from './serve.ts'
 
 export interface FunctionOptions {
-  /** Path of the configuration file; not read where `WCP_CONFIG_YAML` holds the configuration itself. */
+  /** Path of the configuration file; not read where the variable `WCP_CONFIG_YAML` holds the configuration itself. */
   configFile: string
   environment: ConfigEnvironment & SinkEnvironment & { WCP_CONFIG_YAML?: string | undefined }
   /** The providers that the configuration may name. */

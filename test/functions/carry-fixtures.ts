@@ -2,8 +2,8 @@ import { checkAnswer, checkQueued } from '../../src/cli/check-answer.ts'
 import type { Fixture } from '../../src/cli/fixture.ts'
 import { asQueuedWork } from '../support/fixtures.ts'
 import { type Capabilities, cannotCarry } from './capabilities.ts'
+import type { Leaf, OpenLeaf } from './leaf.ts'
 import type { LeafBench } from './leaf-bench.ts'
-import type { Leaf, OpenLeaf } from './leaves.ts'
 
 /** What became of one fixture at one leaf. */
 export type Carried =

@@ -3,51 +3,15 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import type { Answer } from '../../src/cli/check-answer.ts'
-import type { FixtureRequest } from '../../src/cli/fixture.ts'
 import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { LAMBDA_FRONTS, type LambdaFront, type Returned } from '../support/lambda-events.ts'
 import { startLambdaRuntimeApi } from '../support/lambda-runtime-api.ts'
-import { type Capabilities, EVERYTHING } from './capabilities.ts'
-import type { LeafBench } from './leaf-bench.ts'
+import { EVERYTHING } from './capabilities.ts'
+import type { Leaf, LeafContext, OpenLeaf } from './leaf.ts'
 import { startLeafProcess } from './leaf-process.ts'
 import { openServer } from './open-server.ts'
 
 const MIB = 1024 * 1024
-
-/** A platform and its runtime, as npm brings it, with the bundle of its leaf in it. */
-export interface Leaf {
-  name: string
-  can: Capabilities
-  facts: PlatformFacts
-  /** Bytes of a request as the platform counts them; of the body unless given. */
-  sizeOf?(request: FixtureRequest): number
-  open(context: LeafContext): Promise<OpenLeaf>
-}
-
-/** What no run on one machine shows: of the services themselves. */
-export interface PlatformFacts {
-  runtime: string
-  largestRequest: string
-  /** Whether something goes on between two requests. */
-  afterTheAnswer: string
-  clientCertificates: string
-  delivery: string
-}
-
-export interface LeafContext {
-  /** Where the bundles are. */
-  bundles: string
-  bench: LeafBench
-  /** Of the configuration, over those of the bench. */
-  settings?: object
-}
-
-export interface OpenLeaf {
-  send(request: FixtureRequest): Promise<Answer>
-  /** Resolves with the exit code. */
-  close(): Promise<number | null>
-}
 
 const AT_THE_INGRESS = 'no: TLS ends at the ingress'
 const KNATIVE = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { createFunctionClient } from '../../src/cli/function-client.ts'
+import type { OpenLeaf } from './leaf.ts'
 import { type LeafCommand, type LeafProcess, startLeafProcess } from './leaf-process.ts'
-import type { OpenLeaf } from './leaves.ts'
 
 export interface OpenServer extends OpenLeaf {
   process: LeafProcess

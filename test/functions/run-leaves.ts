@@ -1,8 +1,9 @@
 import type { Fixture } from '../../src/cli/fixture.ts'
 import { loadFixtures } from '../support/fixtures.ts'
 import { type Carried, carry } from './carry-fixtures.ts'
+import type { Leaf, LeafContext } from './leaf.ts'
 import type { LeafBench } from './leaf-bench.ts'
-import { LEAVES, type Leaf, type LeafContext } from './leaves.ts'
+import { LEAVES } from './leaves.ts'
 
 /** What a leaf did with every fixture, and with each way to say which queue it has. */
 export interface LeafRun {
