@@ -186,8 +186,8 @@ function variablesOf(file: string): Record<string, string> {
   return Object.fromEntries(run.envs.map(({ name, value }) => [name, value]))
 }
 
-/** Where `npm ci --prefix test/functions/lambda-runtime` puts the runtime of AWS, which is compiled on installing. */
-const LAMBDA_RUNTIME = join(import.meta.dirname, 'lambda-runtime/node_modules/aws-lambda-ric')
+/** Where `npm ci --prefix tools/lambda-runtime` puts the runtime of AWS, which is compiled on installing. */
+const LAMBDA_RUNTIME = join(import.meta.dirname, '../../tools/lambda-runtime/node_modules/aws-lambda-ric')
 
 /** Whether AWS's own runtime runs the handler, or, where that is not built, a loop of ours over the same API. */
 export const hasLambdaRuntime = existsSync(join(LAMBDA_RUNTIME, 'rapid-client.node'))
