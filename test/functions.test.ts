@@ -8,7 +8,8 @@ import { decodeLambdaEvent } from '../src/adapters/lambda/decode-lambda-event.ts
 import { encodeLambdaAnswer } from '../src/adapters/lambda/encode-lambda-answer.ts'
 import type { LambdaEvent } from '../src/adapters/lambda/lambda-event.ts'
 import { readFixture } from '../src/cli/fixture.ts'
-import { createFunctionHandler } from '../src/compose/function-handler.ts'
+import { builtInProviders } from '../src/cli/providers.ts'
+import { createFunctionHandler, type FunctionHandler } from '../src/compose/function-handler.ts'
 import { createProviderRegistry } from '../src/provider/registry.ts'
 import { startLeafBench } from './functions/leaf-bench.ts'
 import { startLeafProcess } from './functions/leaf-process.ts'
@@ -16,9 +17,11 @@ import { hasLambdaRuntime, LEAVES } from './functions/leaves.ts'
 import { openServer } from './functions/open-server.ts'
 import { platformTables, withTables } from './functions/platform-tables.ts'
 import { runLeaves } from './functions/run-leaves.ts'
+import { natsServerMissing, startNatsServer } from './support/nats-server.ts'
 import { openApp } from './support/open-app.ts'
 import { stubDoors } from './support/stub-doors.ts'
 
+const FIXTURES = join(import.meta.dirname, 'fixtures')
 const DOCUMENT = join(import.meta.dirname, '../docs/function-platforms.md')
 const bundles = mkdtempSync(join(tmpdir(), 'bundles-'))
 const bench = await startLeafBench()
@@ -92,7 +95,7 @@ t.test('a leaf without any configuration says where it looked', async (t) => {
 })
 
 t.test('leaves that are a process stop on SIGTERM, and outlive whoever read their log', async (t) => {
-  const review = (await readFixture(join(import.meta.dirname, 'fixtures/admission/notify-create.json'))).request
+  const review = (await readFixture(join(FIXTURES, 'admission/notify-create.json'))).request
   for (const leaf of ['node', 'knative', 'container']) {
     const open = await openServer((PORT) => ({
       args: leaf === 'container' ? ['index.cjs', 'serve', '--config', '/dev/null'] : ['index.cjs'],
@@ -258,4 +261,31 @@ t.test('a function that cannot start rejects, and has started nothing', async (t
   const environment = bench.environment({ provider: { name: 'aws' } })
   const options = { configFile: '/none', environment, registry: createProviderRegistry({}), write: () => {} }
   await t.rejects(createFunctionHandler({ ...options, worksBetweenRequests: true }), { code: 'ProviderUnknown' })
+})
+
+const missing = natsServerMissing(process.env)
+
+t.test('a frozen process hands over only; another works on it', { skip: missing ?? false }, async (t) => {
+  const server = await startNatsServer()
+  t.teardown(() => server.close())
+  const environment = bench.environment({ queue: { kind: 'jetstream', servers: [server.url] }, lock: 'none' })
+  const options = { configFile: '/none', environment, registry: builtInProviders(), write: () => {} }
+  const counted = async ({ answer }: FunctionHandler, metric: string) => {
+    const { body } = await answer({ method: 'GET', url: '/metrics', headers: {}, body: Buffer.alloc(0) })
+    return new RegExp(`^${metric}\\S* ([1-9]\\d*)$`, 'm').exec(body.toString())?.[1]
+  }
+  const frozen = await createFunctionHandler({ ...options, worksBetweenRequests: false })
+  const { method, path, headers, body } = (await readFixture(join(FIXTURES, 'admission/notify-delete.json'))).request
+  t.match(await frozen.answer({ method, url: path, headers, body }), { status: 200 })
+  t.equal(await counted(frozen, 'workqueue_adds_total'), '1', 'it is handed over before the answer')
+
+  const working = await createFunctionHandler({ ...options, worksBetweenRequests: true })
+  const worked = () => counted(working, 'controller_runtime_reconcile_total')
+  for (let looks = 0; looks < 1_000 && (await worked()) === undefined; looks += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  t.equal(await worked(), '1', 'another one has worked on it')
+  t.equal(await counted(frozen, 'controller_runtime_reconcile_total'), undefined, 'and not worked on by who took it')
+  await working.close()
+  await frozen.close()
 })

@@ -11,6 +11,8 @@ import { openapiDocument } from './openapi-document.ts'
 /** The function over a real API server. Nothing listens, and nothing works until it is started. */
 export interface OpenFunction {
   app: FastifyInstance
+  /** Resolves when work can be queued, and at the latest after this time: then the sweep finds what is told meanwhile. */
+  untilBegun(withinMs: number): Promise<void>
   start(): void
   /** Finishes what was taken within `shutdown.drainMs`, and closes. */
   close(): Promise<{ left: number }>
@@ -38,6 +40,12 @@ export function openFunction(
   })
   return {
     app: runtime.app,
+    async untilBegun(withinMs) {
+      const over = Promise.withResolvers<void>()
+      const cancel = clock.after(withinMs, over.resolve)
+      await Promise.race([runtime.queue.begun, over.promise])
+      cancel()
+    },
     start: runtime.start,
     async close() {
       const drained = await runtime.drain()
