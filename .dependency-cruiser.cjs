@@ -80,6 +80,7 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     only('fastify', ['adapters/http', 'local', 'compose']),
+    only('light-my-request', ['adapters/http']),
     only('@kubernetes/client-node', ['adapters/kubernetes']),
     only('pino', ['adapters/logging']),
     only('jose', ['adapters/oidc']),

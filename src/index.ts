@@ -1,5 +1,9 @@
 // What a provider author imports; the only file that re-exports.
 
+export { decodeLambdaEvent } from './adapters/lambda/decode-lambda-event.ts'
+export { encodeLambdaAnswer } from './adapters/lambda/encode-lambda-answer.ts'
+export type { LambdaAnswer, LambdaEvent } from './adapters/lambda/lambda-event.ts'
+export { createFunctionHandler, type FunctionHandler, type HandlerOptions } from './compose/function-handler.ts'
 export { type FunctionOptions, runFunction } from './compose/run-function.ts'
 export { CatalogueError, ERROR_CODES, type ErrorCode } from './domain/catalogue-error.ts'
 export type { Finding } from './domain/finding.ts'
@@ -12,6 +16,7 @@ export type { BalancerOptions } from './domain/service-balancer/balancer-options
 export { defaultLoadBalancerName } from './domain/service-balancer/default-load-balancer-name.ts'
 export type { Clock } from './ports/clock.ts'
 export type { Logger } from './ports/logger.ts'
+export type { PlatformAnswer, PlatformRequest } from './ports/platform-request.ts'
 export type {
   CloudLoadBalancer,
   CloudProvider,

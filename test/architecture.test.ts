@@ -57,6 +57,11 @@ const PLANTED: { folder: string; text: string; rule: string }[] = [
     rule: '-nats-io--only-in-adapters-jetstream',
   },
   { folder: 'src/adapters/http', text: "import 'jose'", rule: 'jose-only-in-adapters-oidc' },
+  {
+    folder: 'src/compose',
+    text: "import 'light-my-request'",
+    rule: 'light-my-request-only-in-adapters-http',
+  },
   { folder: 'src/config', text: "import '../compose/listen.ts'", rule: 'config-knows-adapters' },
   { folder: 'src/compose', text: "import '../cli/console.ts'", rule: 'compose-knows-all-but-cli' },
   { folder: 'src/cli', text: "import '../../functions/node/main.ts'", rule: 'src-knows-no-function-or-test' },

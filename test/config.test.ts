@@ -133,6 +133,32 @@ t.test('where traces go', async (t) => {
   t.match(faultsOf(inFile(4318)), [/^telemetry.traces.endpoint: /])
 })
 
+t.test('what the platform allows', async (t) => {
+  const lambda = { AWS_LAMBDA_FUNCTION_NAME: 'wcp' }
+  const tls = { certFile: '/tls.crt', keyFile: '/tls.key' }
+  const toSink = { queue: { kind: 'cloudevents', sink: 'http://broker/' } }
+  const refused = /^queue\.kind: AWS Lambda freezes .*: set queue\.kind to cloudevents or jetstream$/
+  t.match(faultsOf(buildConfig(), lambda), [refused])
+  t.match(faultsOf(buildConfig({ queue: { kind: 'memory' } }), lambda), [refused])
+  t.match(parsed(buildConfig(toSink), lambda), toSink)
+  t.match(faultsOf(buildConfig({ ...toSink, server: { tls } }), { K_SERVICE: 'wcp' }), [/^server\.tls: must be absent/])
+  t.match(parsed(buildConfig({ ...toSink, server: { tls } })), { server: { tls } })
+})
+
+t.test('a kubeconfig in a variable, where there are no files', async (t) => {
+  const without = buildConfig({ kubernetes: {} })
+  const WCP_KUBECONFIG_YAML = 'apiVersion: v1'
+  t.match(parsed(without, { WCP_KUBECONFIG_YAML }).kubernetes, { kubeconfigText: WCP_KUBECONFIG_YAML })
+  t.match(parsed(without, { WCP_KUBECONFIG_YAML, KUBECONFIG: '/k' }).kubernetes, {
+    kubeconfigText: WCP_KUBECONFIG_YAML,
+  })
+  t.notOk(
+    'kubeconfigText' in parsed(buildConfig({ kubernetes: { inCluster: true } }), { WCP_KUBECONFIG_YAML }).kubernetes,
+  )
+  const named = buildConfig({ kubernetes: { kubeconfig: '/k' } })
+  t.strictSame(parsed(named, { WCP_KUBECONFIG_YAML }).kubernetes.kubeconfigText, undefined)
+})
+
 t.test('where work is kept, and who may write', async (t) => {
   t.match(parsed(buildConfig()), { queue: { kind: 'memory', servers: [] }, lock: 'none' })
   const jetstream = { kind: 'jetstream', servers: ['nats://nats:4222'] }

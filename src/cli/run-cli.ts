@@ -1,6 +1,7 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { CommandFailed } from './command-failed.ts'
 import type { Command, Console } from './console.ts'
+import { ignoreClosedPipe } from './ignore-closed-pipe.ts'
 import { UsageError } from './usage-error.ts'
 
 /** One line of help, and the command, loaded only when it is asked for: most of a start is loading code. */
@@ -76,7 +77,7 @@ function messageOf(error: unknown): string {
 }
 
 function processConsole(): Console {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  ignoreClosedPipe([process.stdout, process.stderr])
   return {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
@@ -88,9 +89,4 @@ function processConsole(): Console {
       })
     },
   }
-}
-
-/** Who reads along (`| head`, a log collector) may go before us; the work, and the cleaning up, go on. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }

@@ -7,8 +7,8 @@ import { UsageError } from './usage-error.ts'
 /** Runs the function until it is told to stop. */
 export const serveCommand: Command = async (args, console) => {
   const { values } = parseArgs({ args, options: { config: { type: 'string' }, port: { type: 'string' } } })
-  const configFile = values.config ?? console.env['WCP_CONFIG']
-  if (configFile === undefined)
+  const configFile = values.config ?? console.env['WCP_CONFIG'] ?? ''
+  if (configFile === '' && !console.env['WCP_CONFIG_YAML'])
     throw new UsageError('serve: give the configuration file with --config FILE or WCP_CONFIG')
   await runFunction({
     configFile,

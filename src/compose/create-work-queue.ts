@@ -73,6 +73,7 @@ function jetStream({ config, clock, logger, metrics }: WorkQueueParts): WorkedQu
   })
   return {
     ...worked,
+    begun: stream.begun,
     async drain(deadlineMs) {
       const drained = await worked.drain(deadlineMs)
       await stream.close()

@@ -2,14 +2,15 @@ import type { SinkEnvironment } from '../adapters/cloudevents/read-sink.ts'
 import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import type { ConfigEnvironment } from '../config/parse-config.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { ProviderRegistry } from '../provider/registry.ts'
-import { loadSettings, readConfigFile } from './load-settings.ts'
+import { loadSettings, readConfigFile, type Settings } from './load-settings.ts'
 import { serve } from './serve.ts'
 
 export interface FunctionOptions {
-  /** Path of the configuration file. */
+  /** Path of the configuration file; not read where the variable `WCP_CONFIG_YAML` holds the configuration itself. */
   configFile: string
-  environment: ConfigEnvironment & SinkEnvironment
+  environment: ConfigEnvironment & SinkEnvironment & { WCP_CONFIG_YAML?: string | undefined }
   /** The providers that the configuration may name. */
   registry: ProviderRegistry
   /** Resolves when the function is to stop: at SIGTERM, usually. */
@@ -24,14 +25,19 @@ export interface FunctionOptions {
  */
 export async function runFunction(options: FunctionOptions): Promise<void> {
   const clock = createSystemClock()
-  const settings = loadSettings({
-    text: readConfigFile(options.configFile),
-    environment: options.environment,
-    registry: options.registry,
-    clock,
-    createLogger: (level) => createPinoLogger({ level, destination: { write: options.write } }),
-  })
-  const served = await serve(settings, clock)
+  const served = await serve(settingsOf(options, clock), clock)
   await options.stopped
   await served.close()
+}
+
+/** What the platform gives, as settings. Throws what `loadSettings` throws. */
+export function settingsOf(options: Omit<FunctionOptions, 'stopped'>, clock: Clock): Settings {
+  const { configFile, environment, registry, write } = options
+  return loadSettings({
+    text: environment.WCP_CONFIG_YAML || readConfigFile(configFile),
+    environment,
+    registry,
+    clock,
+    createLogger: (level) => createPinoLogger({ level, destination: { write } }),
+  })
 }

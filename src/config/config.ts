@@ -65,7 +65,14 @@ export interface Config {
   propagation: { enabled: boolean }
   /** The user name under which we write, as the API server sees it. */
   identity?: string
-  kubernetes: { kubeconfig?: string; context?: string; inCluster: boolean; timeoutMs: number }
+  kubernetes: {
+    kubeconfig?: string
+    /** The kubeconfig itself, from the environment only. Never logged. */
+    kubeconfigText?: string
+    context?: string
+    inCluster: boolean
+    timeoutMs: number
+  }
   server: { host: string; port: number; pathPrefix?: string; tls?: ServingFiles }
   /** Who may call which door, and how it proves it. Any one proof suffices. */
   callers: {

@@ -8,18 +8,23 @@ import { callerFaults, openDoorFaults } from './caller-faults.ts'
 import type { Config } from './config.ts'
 import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
+import { platformFaults } from './platform-faults.ts'
 
 /** The few settings that platforms give by environment. */
 export interface ConfigEnvironment {
   /** Knative and most function platforms: where to listen. */
   PORT?: string | undefined
   KUBECONFIG?: string | undefined
+  /** The kubeconfig itself, where the platform has no files. */
+  WCP_KUBECONFIG_YAML?: string | undefined
   /** Set by Knative Serving, which may scale to zero. */
   K_SERVICE?: string | undefined
   /** Set by Knative's SinkBinding: where events go. */
   K_SINK?: string | undefined
   /** OpenTelemetry's own: where traces go. */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined
+  /** Set by AWS Lambda, which freezes the process after each answer. */
+  AWS_LAMBDA_FUNCTION_NAME?: string | undefined
 }
 
 /** The configuration, or every fault of it. */
@@ -129,6 +134,7 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
     ...deadlineFaults(value),
     ...cloudFaults(value),
     ...callerFaults(section(value, 'callers'), section(value, 'server')),
+    ...platformFaults({ queue: section(value, 'queue'), server: section(value, 'server') }, environment),
     ...deliveryFaults(
       { queue: section(value, 'queue'), lock: value['lock'], lease: section(value, 'lease') },
       environment,
@@ -138,11 +144,6 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
   if (environment.PORT && !isPort(environment.PORT)) {
     faults.push({ field: 'PORT', message: 'must be a port number from 0 to 65535 (from the environment, or --port)' })
   }
-  if (environment.K_SERVICE && section(value, 'queue')['kind'] === undefined) {
-    const message =
-      'this platform may scale to zero and lose what the memory queue holds: set queue.kind to cloudevents or jetstream, or min-scale 1 and queue.kind: memory'
-    faults.push({ field: 'queue.kind', message })
-  }
   const { names } = ingressClass
   if (ingressClass['default'] === true && Array.isArray(names) && names.length === 0) {
     faults.push({ field: 'ingressClass.names', message: 'must name the class that ingressClass.default speaks of' })
@@ -150,7 +151,10 @@ function crossFaults(value: unknown, environment: ConfigEnvironment): Configurat
   return faults
 }
 
-function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: ConfigEnvironment): ConfigurationFault[] {
+function kubernetesFaults(
+  value: Record<string, unknown>,
+  { KUBECONFIG, WCP_KUBECONFIG_YAML }: ConfigEnvironment,
+): ConfigurationFault[] {
   if (!isRecord(value['kubernetes'])) return []
   const { inCluster, kubeconfig, context } = value['kubernetes']
   if (inCluster === true && kubeconfig !== undefined) {
@@ -159,7 +163,7 @@ function kubernetesFaults(value: Record<string, unknown>, { KUBECONFIG }: Config
   if (inCluster === true && context !== undefined) {
     return [{ field: 'kubernetes.context', message: 'names a context of a kubeconfig, and inCluster uses none' }]
   }
-  if (inCluster === false && kubeconfig === undefined && !KUBECONFIG) {
+  if (inCluster === false && kubeconfig === undefined && !KUBECONFIG && !WCP_KUBECONFIG_YAML) {
     const message = 'set kubernetes.kubeconfig, kubernetes.inCluster: true, or the variable KUBECONFIG'
     return [{ field: 'kubernetes', message }]
   }
@@ -235,18 +239,17 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535
 }
 
-function complete(file: FileConfig, { PORT, KUBECONFIG, ...environment }: ConfigEnvironment): Config {
+function complete(file: FileConfig, environment: ConfigEnvironment): Config {
   const named = `${FINALIZER_PREFIX}${file.provider.name}`
-  const { kubernetes } = file
+  const { PORT } = environment
   const { kind = 'memory' } = file.queue
-  const fromEnvironment = !kubernetes.inCluster && kubernetes.kubeconfig === undefined && KUBECONFIG
   return {
     ...file,
     finalizer: file.finalizer ?? named,
     ingressClass: { ...file.ingressClass, controller: file.ingressClass.controller ?? named },
     queue: { ...file.queue, kind, servers: file.queue.servers ?? [] },
     lock: file.lock ?? (kind === 'memory' ? 'none' : 'lease'),
-    kubernetes: fromEnvironment ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes,
+    kubernetes: credentialsOf(file.kubernetes, environment),
     server: PORT ? { ...file.server, port: Number(PORT) } : file.server,
     telemetry: completeTelemetry(file.telemetry, environment),
   }
@@ -257,6 +260,16 @@ function completeTelemetry(
   { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: ConfigEnvironment,
 ): Config['telemetry'] {
   return telemetry.traces !== undefined || !endpoint ? telemetry : { traces: { endpoint, sampleRatio: 1 } }
+}
+
+/** What the file says goes before the environment. */
+function credentialsOf(
+  kubernetes: Config['kubernetes'],
+  { KUBECONFIG, WCP_KUBECONFIG_YAML }: ConfigEnvironment,
+): Config['kubernetes'] {
+  if (kubernetes.inCluster || kubernetes.kubeconfig !== undefined) return kubernetes
+  if (WCP_KUBECONFIG_YAML) return { ...kubernetes, kubeconfigText: WCP_KUBECONFIG_YAML }
+  return KUBECONFIG ? { ...kubernetes, kubeconfig: KUBECONFIG } : kubernetes
 }
 
 function deepFreeze<T>(value: T): T {

@@ -15,6 +15,8 @@ export type WorkHandler = (item: WorkItem, signal: AbortSignal) => Promise<WorkR
 
 /** A queue whose items are worked on in this process. */
 export interface WorkedQueue extends WorkQueue {
+  /** Resolves when it can take work for the first time; absent where it can from the start. */
+  begun?: Promise<void>
   /** Begins to work; what was added before waits until then. */
   start(handler: WorkHandler): void
   /**

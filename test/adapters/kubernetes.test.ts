@@ -566,6 +566,22 @@ t.test('a kubeconfig that cannot be used', async (t) => {
       says: 'not an https URL',
     },
     {
+      title: 'bad YAML in a variable',
+      source: { kind: 'text', text: `${secret}\nclusters: [`, origin: 'the variable V' } as const,
+      field: 'kubernetes.kubeconfig',
+      says: 'the variable V is not valid YAML: line',
+    },
+    {
+      title: 'a user without a name in a variable',
+      source: {
+        kind: 'text',
+        text: JSON.stringify({ ...config, users: [{ user: { token: TOKEN } }] }),
+        origin: 'the variable V',
+      } as const,
+      field: 'kubernetes.kubeconfig',
+      says: 'the variable V cannot be read as a kubeconfig: users[0].name',
+    },
+    {
       title: 'outside a cluster',
       source: { kind: 'in-cluster' } as const,
       field: 'kubernetes.inCluster',

@@ -21,6 +21,8 @@ type Manager = Awaited<ReturnType<typeof jetstreamManager>>
 export interface NatsLink {
   /** Undefined while there is no connection, or what is needed on the server is not there yet. */
   current(): { connection: NatsConnection; manager: Manager } | undefined
+  /** Resolves when everything is there for the first time. */
+  begun: Promise<void>
   /** Something that is needed on the server was not there: it is made again. */
   prepareAgain(): void
   close(): Promise<void>
@@ -37,6 +39,7 @@ export function openNatsLink(options: NatsLinkOptions, prepare: (manager: Manage
   let isConnected = false
   let isPrepared = false
   let isAtIt = false
+  const begun = Promise.withResolvers<void>()
 
   async function keepUp(): Promise<void> {
     if (isAtIt) return
@@ -47,6 +50,7 @@ export function openNatsLink(options: NatsLinkOptions, prepare: (manager: Manage
         manager ??= await jetstreamManager(connection, { checkAPI: false })
         await prepare(manager)
         isPrepared = true
+        begun.resolve()
       } catch (error) {
         logger.warn(
           { error: String(error) },
@@ -83,6 +87,7 @@ export function openNatsLink(options: NatsLinkOptions, prepare: (manager: Manage
 
   void keepUp()
   return {
+    begun: begun.promise,
     current: () =>
       isConnected && isPrepared && connection !== undefined && manager !== undefined
         ? { connection, manager }

@@ -14,7 +14,9 @@ const PULL_MS = 5_000
 const PAUSE_MS = 500
 
 /** A work stream in NATS JetStream. It is made, or brought to these settings, as soon as a server can be reached. */
-export function createNatsWorkStream(options: NatsWorkStreamOptions): WorkStream & { close(): Promise<void> } {
+export function createNatsWorkStream(
+  options: NatsWorkStreamOptions,
+): WorkStream & { begun: Promise<void>; close(): Promise<void> } {
   const { clock, logger, names } = options
   const link = openNatsLink(options, (manager) => prepareStreams(manager, options))
   let silentUntil = Number.NEGATIVE_INFINITY
@@ -67,6 +69,8 @@ export function createNatsWorkStream(options: NatsWorkStreamOptions): WorkStream
   }
 
   return {
+    begun: link.begun,
+
     async put(subject, body, { after, id }) {
       try {
         await asked(() => publish(subject, body, after, id))

@@ -5,17 +5,28 @@ import { parse } from 'yaml'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 
 /** Where the credentials come from. There is no default: the library's own ends at http://localhost:8080. */
-export type KubernetesSource = { kind: 'file'; path: string; context?: string } | { kind: 'in-cluster' }
+export type KubernetesSource =
+  | { kind: 'file'; path: string; context?: string }
+  /** The kubeconfig itself, where the platform has no files; `origin` says where it came from. */
+  | { kind: 'text'; text: string; origin: string; context?: string }
+  | { kind: 'in-cluster' }
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token'
 
 /** Throws `KubeconfigInvalid`, naming the field. Reads files; makes no request. */
 export function loadKubeConfig(source: KubernetesSource): KubeConfig {
-  return source.kind === 'file' ? fromFile(source) : inCluster()
+  switch (source.kind) {
+    case 'file':
+      return fromFile(source)
+    case 'text':
+      return fromText(source)
+    case 'in-cluster':
+      return inCluster()
+  }
 }
 
 function fromFile({ path, context }: { path: string; context?: string }): KubeConfig {
-  const content = readContent(path)
+  const content = readContent(path, readText(path))
   const config = new KubeConfig()
   try {
     config.loadFromFile(path)
@@ -27,13 +38,26 @@ function fromFile({ path, context }: { path: string; context?: string }): KubeCo
   return checked(config, path)
 }
 
+function fromText({ text, origin, context }: { text: string; origin: string; context?: string }): KubeConfig {
+  const content = readContent(origin, text)
+  const config = new KubeConfig()
+  try {
+    config.loadFromString(text)
+  } catch (error) {
+    throw invalid('kubernetes.kubeconfig', `${origin} cannot be read as a kubeconfig: ${firstLine(error)}`, error)
+  }
+  useTokenFiles(config, content, '/')
+  if (context !== undefined) config.setCurrentContext(context)
+  return checked(config, origin)
+}
+
 /** Only the parts that the library does not look at. */
 interface Content {
   users?: { name?: unknown; user?: { tokenFile?: unknown } }[]
 }
 
-function readContent(path: string): Content {
-  const content = parseYaml(path, readText(path))
+function readContent(path: string, text: string): Content {
+  const content = parseYaml(path, text)
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw invalid('kubernetes.kubeconfig', `${path} is not a kubeconfig: it is not a YAML mapping`)
   }

@@ -1,0 +1,7 @@
+import { runCli } from '../../src/cli/run-cli.ts'
+import { giveUp } from '../give-up.ts'
+
+/** The whole command line, which is what the container image runs: `serve` as the function, `sweep` and `watch` beside it. */
+runCli(process.argv.slice(2)).then((code) => {
+  process.exitCode = code
+}, giveUp)
