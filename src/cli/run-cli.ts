@@ -25,6 +25,10 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers]',
     load: async () => (await import('./drain-command.ts')).drainCommand,
   },
+  manifests: {
+    help: 'print what to apply, filled in: --overlay NAME [--target host|karmada] [--url URL] [--ca FILE] [--class NAME]… [--image IMAGE] [--namespace NAME] [--provider NAME]',
+    load: async () => (await import('./manifests-command.ts')).manifestsCommand,
+  },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
     load: async () => (await import('./watch-command.ts')).watchCommand,
@@ -52,7 +56,7 @@ export async function runCli(args: string[], console: Console = processConsole()
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(8)}${help}`)
+  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(11)}${help}`)
   return ['usage: wcp <command> [options]', '', ...lines].join('\n')
 }
 

@@ -1,5 +1,5 @@
 import { SERVICE_FINALIZER } from '../domain/service-balancer/service-standing.ts'
-import type { WebhookRegistration } from './webhook-configurations.ts'
+import { outsideOf, type WebhookRegistration } from './webhook-configurations.ts'
 
 /** For one cluster and its cloud. */
 export interface CloudWebhookRegistration extends Omit<WebhookRegistration, 'finalizer' | 'url'> {
@@ -95,7 +95,8 @@ export function cloudWebhookConfigurations(registration: CloudWebhookRegistratio
   ]
 }
 
-function webhook(door: 'mutate' | 'validate' | 'notify', name: string, { at, caPem }: CloudWebhookRegistration) {
+function webhook(door: 'mutate' | 'validate' | 'notify', name: string, registration: CloudWebhookRegistration) {
+  const { at, caPem, namespace } = registration
   const path = `/admission/${door}`
   return {
     name: `${name}.${DOMAIN}`,
@@ -107,6 +108,7 @@ function webhook(door: 'mutate' | 'validate' | 'notify', name: string, { at, caP
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
+    ...outsideOf(namespace),
   }
 }
 

@@ -8,6 +8,8 @@ export interface WebhookRegistration {
   finalizer: string
   /** The user name under which we write; undefined costs reviews and a read for each finalizer that we release. */
   identity?: string | undefined
+  /** Where the function has its own objects: nothing in there is asked about. */
+  namespace?: string | undefined
 }
 
 // After `mutating-config` and `validating-config`, Karmada's own: configurations are asked in the order of their names.
@@ -83,7 +85,7 @@ export function webhookConfigurations(registration: WebhookRegistration) {
 
 const DOMAIN = 'webhook-cloud-provider.dev'
 
-function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem }: WebhookRegistration) {
+function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem, namespace }: WebhookRegistration) {
   return {
     name: `${door}.${DOMAIN}`,
     admissionReviewVersions: ['v1'],
@@ -94,7 +96,15 @@ function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem }: Webhook
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
+    ...outsideOf(namespace),
   }
+}
+
+/** Cluster-scoped objects are asked about all the same. */
+export function outsideOf(namespace: string | undefined) {
+  if (namespace === undefined) return {}
+  const isAnother = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }
+  return { namespaceSelector: { matchExpressions: [isAnother] } }
 }
 
 // PUT may leave the timestamp out of the new object, so the old one is asked too (protocols §0.5).
