@@ -5,12 +5,16 @@ import { emptyNamespace } from './empty-namespace.ts'
 /** Runs the story while namespaces that are being deleted are emptied, as a whole control plane would. */
 export async function withNamespaceController<T>(admin: ApiClient, story: () => Promise<T>): Promise<T> {
   let isOver = false
-  const emptied = emptyUntil(admin, () => isOver)
+  const emptied = emptyUntil(admin, () => isOver).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
   try {
     return await story()
   } finally {
     isOver = true
-    await emptied
+    const failure = await emptied
+    if (failure !== undefined) process.stdout.write(`    a namespace could not be emptied: ${failure}\n`)
   }
 }
 
@@ -18,7 +22,7 @@ async function emptyUntil(admin: ApiClient, isOver: () => boolean): Promise<void
   while (!isOver()) {
     const { items = [] } = await mustBe(200, admin.get('/api/v1/namespaces'))
     for (const { metadata } of items)
-      if (metadata.deletionTimestamp !== undefined) await emptyNamespace(admin, metadata.name ?? '', 30_000)
+      if (metadata.deletionTimestamp !== undefined) await emptyNamespace(admin, metadata.name ?? '', 60_000)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
