@@ -174,6 +174,20 @@ t.test('every configuration starts, as the identity and for the classes that are
   t.equal(`https://${local.server.host}:${local.server.port}`, OVERLAYS.local.url)
 })
 
+t.test('the file of an installation is good for commands outside of its pods', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const { overlay, objects } of all.filter(({ target }) => target === 'host')) {
+    const file = join(folder, `${overlay}.yaml`)
+    writeFileSync(file, configText(objects))
+    for (const command of [['drain'], ['watch', '--sink', 'https://function.example.net/events']]) {
+      const { code, err } = await wcp([...command, '--config', file], { KUBECONFIG: join(folder, 'none') })
+      t.equal(code, 2)
+      t.match(err, /^KubeconfigInvalid: kubernetes\./, `${overlay}: ${command[0]} gets as far as the API server`)
+    }
+  }
+})
+
 t.test('the sweeps ask for scopes that there are, everything as often as the function believes', async (t) => {
   const scopes = (wanted: string) =>
     all

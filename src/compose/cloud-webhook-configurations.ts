@@ -1,5 +1,6 @@
 import { SERVICE_FINALIZER } from '../domain/service-balancer/service-standing.ts'
-import { outsideOf, type WebhookRegistration } from './webhook-configurations.ts'
+import { outsideOfNamespace } from './outside-of-namespace.ts'
+import type { WebhookRegistration } from './webhook-configurations.ts'
 
 /** For one cluster and its cloud. */
 export interface CloudWebhookRegistration extends Omit<WebhookRegistration, 'finalizer' | 'url'> {
@@ -108,7 +109,7 @@ function webhook(door: 'mutate' | 'validate' | 'notify', name: string, registrat
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
-    ...outsideOf(namespace),
+    ...outsideOfNamespace(namespace),
   }
 }
 

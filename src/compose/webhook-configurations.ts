@@ -1,3 +1,5 @@
+import { outsideOfNamespace } from './outside-of-namespace.ts'
+
 /** What the API server is told to ask us: MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 export interface WebhookRegistration {
   /** `https://host:port/prefix`: Karmada's API server cannot see Services of its host cluster, so always a URL. */
@@ -96,15 +98,8 @@ function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem, namespace
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
-    ...outsideOf(namespace),
+    ...outsideOfNamespace(namespace),
   }
-}
-
-/** Cluster-scoped objects are asked about all the same. */
-export function outsideOf(namespace: string | undefined) {
-  if (namespace === undefined) return {}
-  const isAnother = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [namespace] }
-  return { namespaceSelector: { matchExpressions: [isAnother] } }
 }
 
 // PUT may leave the timestamp out of the new object, so the old one is asked too (protocols §0.5).

@@ -38,12 +38,15 @@ function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise
       cwd,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: SCRIPT_MS,
+      detached: true,
     })
+    // With all that it started, which would else keep its output open.
+    const impatient = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), SCRIPT_MS)
     const chunks: string[] = []
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => void chunks.push(String(chunk)))
     child.once('error', reject)
     child.once('close', (code) => {
+      clearTimeout(impatient)
       if (code === 0) resolve()
       else reject(new Error(`exit ${code}:\n${script}\n\n${chunks.join('')}`))
     })
