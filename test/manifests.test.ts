@@ -6,10 +6,10 @@ import t from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { builtInProviders } from '../src/cli/providers.ts'
 import { cloudWebhookConfigurations } from '../src/compose/cloud-webhook-configurations.ts'
-import type { Manifest } from '../src/compose/finish-manifests.ts'
+import { finishManifests, type Manifest } from '../src/compose/finish-manifests.ts'
 import { loadSettings } from '../src/compose/load-settings.ts'
 import { parseManifests, printManifests } from '../src/compose/manifest-file.ts'
-import { NAME, OVERLAYS, type Overlay, type OverlayName, type Target } from '../src/compose/overlay.ts'
+import { AS_THEY_ARE, NAME, OVERLAYS, type Overlay, type OverlayName, type Target } from '../src/compose/overlay.ts'
 import { SWEEP_SCOPES } from '../src/domain/sweep-report.ts'
 import { createCertificateAuthority } from '../src/local/create-certificate-authority.ts'
 import { overlayWebhooksFile } from './manifests/overlay-webhooks-file.ts'
@@ -291,6 +291,18 @@ t.test('wcp manifests fills in what differs from installation to installation', 
     const called = await printed('kubernetes-ccm', 'host', ['--url', 'https://hook.example.net:8443'])
     t.match(JSON.stringify(called), /"url":"https:\/\/hook\.example\.net:8443\/admission\/mutate"/)
     t.match(JSON.stringify(called), /"dnsNames":\[[^\]]*"hook\.example\.net"\]/)
+  })
+
+  await t.test('a secret path closes doors that were left open', async (t) => {
+    const map = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: NAME },
+      data: { 'config.yaml': 'callers: { anyone: true }\nserver: { port: 8443 }\n' },
+    }
+    const text = (url: string) => configText(finishManifests([map], 'karmada-deployment', { ...AS_THEY_ARE, url }))
+    t.equal(text('https://a.example/b'), 'callers: {}\nserver: { port: 8443, pathPrefix: /b }\n')
+    t.equal(text('https://a.example'), map.data['config.yaml'])
   })
 
   await t.test('what is missing is said, beside what is printed', async (t) => {

@@ -102,7 +102,11 @@ function configurationChanges(overlay: OverlayName, settings: InstallationSettin
   else if (classes.length > 0) changes.push({ path: ['ingressClass', 'names'], value: classes })
   if (namespace !== NAME) changes.push({ path: ['lease', 'namespace'], value: namespace, onlyThere: true })
   const prefix = prefixOf(settings)
-  if (prefix !== '') changes.push({ path: ['server', 'pathPrefix'], value: prefix })
+  if (prefix !== '') {
+    changes.push({ path: ['server', 'pathPrefix'], value: prefix })
+    // A secret before every door is a proof: none is left open.
+    changes.push({ path: ['callers', 'anyone'], value: undefined, onlyThere: true })
+  }
   return changes
 }
 
