@@ -30,6 +30,10 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'make and renew the certificates of the function, and keep caBundle: --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [--kubeconfig FILE] [--check]; more with --help',
     load: async () => (await import('./certs-command.ts')).certsCommand,
   },
+  manifests: {
+    help: 'print what to apply, filled in: --overlay NAME [--target host|karmada] [--url URL] [--ca FILE] [--class NAME]… [--image IMAGE] [--namespace NAME] [--provider NAME]',
+    load: async () => (await import('./manifests-command.ts')).manifestsCommand,
+  },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
     load: async () => (await import('./watch-command.ts')).watchCommand,
@@ -57,7 +61,7 @@ export async function runCli(args: string[], console: Console = processConsole()
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(8)}${help}`)
+  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(11)}${help}`)
   return ['usage: wcp <command> [options]', '', ...lines].join('\n')
 }
 

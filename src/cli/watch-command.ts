@@ -17,7 +17,9 @@ export const watchCommand: Command = async (args, console) => {
   const configFile = values.config ?? console.env['WCP_CONFIG']
   if (configFile === undefined)
     throw new UsageError('watch: give the configuration file with --config FILE or WCP_CONFIG')
-  const config = loadConfig(readConfigFile(configFile), { KUBECONFIG: console.env['KUBECONFIG'] })
+  // The function's sink is the sink here too, unless another is given: its file need not name one.
+  const { KUBECONFIG, K_SINK = values.sink } = console.env
+  const config = loadConfig(readConfigFile(configFile), { KUBECONFIG, K_SINK })
   const sink = readSink({ url: values.sink, caFile: values.ca, tokenFile: values['token-file'] }, console.env)
   const write = (line: string) => console.out(line.trimEnd())
   const stopKeepingAlive = keepAlive()

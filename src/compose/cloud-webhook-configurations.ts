@@ -1,4 +1,5 @@
 import { SERVICE_FINALIZER } from '../domain/service-balancer/service-standing.ts'
+import { outsideOfNamespace } from './outside-of-namespace.ts'
 import type { WebhookRegistration } from './webhook-configurations.ts'
 
 /** For one cluster and its cloud. */
@@ -95,7 +96,8 @@ export function cloudWebhookConfigurations(registration: CloudWebhookRegistratio
   ]
 }
 
-function webhook(door: 'mutate' | 'validate' | 'notify', name: string, { at, caPem }: CloudWebhookRegistration) {
+function webhook(door: 'mutate' | 'validate' | 'notify', name: string, registration: CloudWebhookRegistration) {
+  const { at, caPem, namespace } = registration
   const path = `/admission/${door}`
   return {
     name: `${name}.${DOMAIN}`,
@@ -107,6 +109,7 @@ function webhook(door: 'mutate' | 'validate' | 'notify', name: string, { at, caP
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
+    ...outsideOfNamespace(namespace),
   }
 }
 

@@ -1,3 +1,5 @@
+import { outsideOfNamespace } from './outside-of-namespace.ts'
+
 /** What the API server is told to ask us: MutatingWebhookConfiguration and ValidatingWebhookConfiguration. */
 export interface WebhookRegistration {
   /** `https://host:port/prefix`: Karmada's API server cannot see Services of its host cluster, so always a URL. */
@@ -8,6 +10,8 @@ export interface WebhookRegistration {
   finalizer: string
   /** The user name under which we write; undefined costs reviews and a read for each finalizer that we release. */
   identity?: string | undefined
+  /** Where the function has its own objects: nothing in there is asked about. */
+  namespace?: string | undefined
 }
 
 // After `mutating-config` and `validating-config`, Karmada's own: configurations are asked in the order of their names.
@@ -83,7 +87,7 @@ export function webhookConfigurations(registration: WebhookRegistration) {
 
 const DOMAIN = 'webhook-cloud-provider.dev'
 
-function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem }: WebhookRegistration) {
+function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem, namespace }: WebhookRegistration) {
   return {
     name: `${door}.${DOMAIN}`,
     admissionReviewVersions: ['v1'],
@@ -94,6 +98,7 @@ function webhook(door: 'mutate' | 'validate' | 'notify', { url, caPem }: Webhook
     failurePolicy: 'Ignore',
     matchPolicy: 'Equivalent',
     timeoutSeconds: 3,
+    ...outsideOfNamespace(namespace),
   }
 }
 

@@ -14,7 +14,7 @@ import type { HeldLock, Lock } from '../../../src/ports/lock.ts'
 import { silentLogger } from '../../support/silent-logger.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 
-const MANIFEST = join(import.meta.dirname, '../../../manifests/base/rbac.yaml')
+const MANIFEST = join(import.meta.dirname, '../../../manifests/components/several-instances/karmada/rbac.yaml')
 const NAMESPACE = 'webhook-cloud-provider'
 const KEY: ObjectKey = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'lease-lock' }
 const options = { signal: new AbortController().signal }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { ApiClient, Body } from '../../contracts/kubernetes-api/api-client.ts'
@@ -9,10 +9,10 @@ import type { Scenario } from '../scenario.ts'
 import type { AuditedRequest } from '../support/audit-log.ts'
 import { CLUSTERS, cluster, createBackend, createCertificate } from '../support/backends.ts'
 import { backend, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
-import { type Installation, withInstallation } from '../support/installation.ts'
+import { type Installation, KARMADA_ROLES, withInstallation } from '../support/installation.ts'
 import { startWatchProcess } from '../support/watch-process.ts'
 
-const MANIFESTS = join(import.meta.dirname, '../../../manifests/base')
+const MANIFESTS = join(import.meta.dirname, '../../../manifests')
 const namespace = 'rbac'
 const BINDINGS = `/apis/work.karmada.io/v1alpha2/namespaces/${namespace}/resourcebindings`
 const EXPORTS = `/apis/multicluster.x-k8s.io/v1alpha1/namespaces/${namespace}/serviceexports`
@@ -148,8 +148,7 @@ function called({
 
 /** As `called`, of every rule in the manifests. A role there has the name of the account that it is bound to. */
 async function grants(): Promise<string[]> {
-  const files = (await readdir(MANIFESTS)).filter((file) => file.endsWith('.yaml'))
-  const texts = await Promise.all(files.map((file) => readFile(join(MANIFESTS, file), 'utf8')))
+  const texts = await Promise.all(KARMADA_ROLES.map((file) => readFile(join(MANIFESTS, file), 'utf8')))
   return texts
     .flatMap((text) => parseAllDocuments(text))
     .map((document) => document.toJS() as Role)

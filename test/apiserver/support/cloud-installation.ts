@@ -110,7 +110,7 @@ export async function withCloudInstallation(
 }
 
 /** It serves the whole cluster, so also what others left there: the contract does not clean up after itself. */
-async function removeServicesOfOthers(admin: ApiClient): Promise<void> {
+export async function removeServicesOfOthers(admin: ApiClient): Promise<void> {
   const { items = [] } = await mustBe(200, admin.get('/api/v1/services?fieldSelector=spec.type%3DLoadBalancer'))
   for (const { metadata } of items) {
     const path = `/api/v1/namespaces/${metadata.namespace}/services/${metadata.name}`

@@ -36,8 +36,15 @@ const WATCH_ACCOUNT = 'webhook-cloud-provider-watch'
 const ALL_DOORS: readonly Door[] = ['mutate', 'validate', 'notify']
 const KINDS: readonly Plural[] = ['multiclusteringresses', 'multiclusterservices']
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
-const RBAC = join(import.meta.dirname, '../../../manifests/base/rbac.yaml')
+const MANIFESTS = join(import.meta.dirname, '../../../manifests')
 const PORT_OF_ANY = 0
+
+/** Below `manifests/`: what function and watch may do on Karmada's API server. */
+export const KARMADA_ROLES = [
+  'base/karmada/rbac.yaml',
+  'components/several-instances/karmada/rbac.yaml',
+  'components/watch/karmada/rbac.yaml',
+]
 
 /**
  * The function as a user installs it on the API server: its ServiceAccount and role from manifests/, a kubeconfig with
@@ -296,13 +303,13 @@ class Files {
 }
 
 async function applyAccountAndRole(kubectl: ScenarioContext['kubectl']): Promise<void> {
-  const account = [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace: ACCOUNT } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: WATCH_ACCOUNT, namespace: ACCOUNT } },
-  ]
-  await kubectl(['apply', '-f', '-'], account.map((object) => JSON.stringify(object)).join('\n---\n'))
-  await kubectl(['apply', '-f', RBAC])
+  for (const file of [
+    'base/karmada/namespace.yaml',
+    'base/karmada/service-account.yaml',
+    'components/watch/karmada/service-account.yaml',
+    ...KARMADA_ROLES,
+  ])
+    await kubectl(['apply', '-f', join(MANIFESTS, file)])
 }
 
 /** Ours, the default, and `another`, which is not. */
