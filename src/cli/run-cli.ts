@@ -25,6 +25,10 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers]',
     load: async () => (await import('./drain-command.ts')).drainCommand,
   },
+  doctor: {
+    help: 'examine an installation: --config FILE [--kubeconfig FILE] [--url URL] [--ca FILE] [--token-file FILE] [--namespace NAME] [-o text|json] [--strict]',
+    load: async () => (await import('./doctor-command.ts')).doctorCommand,
+  },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
     load: async () => (await import('./watch-command.ts')).watchCommand,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdmissionRequest } from '../../domain/admission-request.ts'
 import { isCatalogueError } from '../../domain/catalogue-error.ts'
+import { type Door, doorNote } from '../../domain/doctor/door-note.ts'
 import { kindOf } from '../../domain/kinds.ts'
 import { admissionEvent } from './admission-event.ts'
 import { bodyBytes } from './body-bytes.ts'
@@ -8,12 +9,11 @@ import { decodeAdmissionReview } from './decode-admission-review.ts'
 import { DOOR_METRICS } from './door-metrics.ts'
 import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
-import { type AdmissionReviewAnswer, allowed, denied, patched } from './encode-admission-review.ts'
+import { type AdmissionReviewAnswer, allowed, denied, patched, withWarning } from './encode-admission-review.ts'
 import { excerpt } from './excerpt.ts'
 import { parseJson } from './parse-json.ts'
 import { refuseCompressed, refuseWhileDraining, requireJson } from './request-guards.ts'
 
-type Door = 'mutate' | 'validate' | 'notify'
 type Judgement = { answer: AdmissionReviewAnswer; result: string }
 
 /**
@@ -32,7 +32,9 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, opti
       const review = decodeAdmissionReview(parseJson(bodyBytes(request.body)))
       const { answer, result } = await judges[door](review)
       report(door, review, result, options)
-      return reply.header('cache-control', 'no-store').send(answer)
+      const note = doorNote(door, review)
+      const noted = note === undefined ? answer : withWarning(answer, note)
+      return reply.header('cache-control', 'no-store').send(noted)
     })
   }
 }
