@@ -153,15 +153,16 @@ async function gatherAboutFunction(
   address: Asked<FunctionAddress>,
   ours: readonly RegisteredWebhook[],
   review: object,
-): Promise<Pick<Facts, 'addresses' | 'certificate' | 'readiness' | 'entry' | 'metrics'>> {
+): Promise<Pick<Facts, 'address' | 'addresses' | 'certificate' | 'readiness' | 'entry' | 'metrics'>> {
   if (!address.known)
-    return { addresses: address, certificate: address, readiness: address, entry: address, metrics: address }
+    return { address, addresses: address, certificate: address, readiness: address, entry: address, metrics: address }
   const { origin, name, timeoutMs } = address.value
   const { protocol, hostname, port } = new URL(origin)
   const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) }
   const questions = createFunctionQuestions(address.value)
   try {
     return {
+      address: { known: true, value: { host: name, port: at.port } },
       addresses: await ask(async () => (await lookup(name, { all: true })).map((each) => each.address)),
       certificate: await ask(async () => {
         if (protocol !== 'https:') throw new CannotAsk('--url is plain http: TLS ends before the function')

@@ -15,6 +15,8 @@ export interface Facts {
   expectedWebhooks: readonly RegisteredWebhook[]
   /** Of our webhooks, by name. */
   bundles: Asked<Record<string, CaBundle>>
+  /** Where the API server calls the function, or where `--url` says that it is. */
+  address: Asked<{ host: string; port: number }>
   /** Of the host that the API server calls, as seen from here. */
   addresses: Asked<string[]>
   certificate: Asked<ServedCertificate>

@@ -30,6 +30,10 @@ export function checkIdentity({ writer, operator, settings }: Facts): Examinatio
         OWN,
       ),
     )
+  else if (settings.operatorIsApart && !operator.known)
+    problems.push(
+      yellow(`not known whether people use ${username} too: ${operator.reason}`, 'check the kubeconfig that was given'),
+    )
   else if (settings.operatorIsApart && operator.known && operator.value.username === username)
     problems.push(yellow(`${username} is used by people too: what they change goes unheard`, OWN))
   return { summary: `writes as ${username}`, problems }

@@ -1,10 +1,11 @@
-import { type Examination, red, yellow } from '../examination.ts'
+import { type Examination, notKnown, red, yellow } from '../examination.ts'
 import type { Facts } from '../facts.ts'
 import { doorsHeard } from './doors-heard.ts'
 
 /** The function answers here and is ready. Whether it answers the API server is the dry run's to say. */
 export function checkReachability(facts: Facts): Examination {
-  const { readiness } = facts
+  const { address, readiness } = facts
+  if (!address.known) return notKnown(address.reason, 'give --url of the function')
   if (readiness.known) {
     const { ready, failing } = readiness.value
     if (ready) return { summary: 'the function is ready', problems: [] }

@@ -1,13 +1,12 @@
-import { type Examination, type Problem, red, yellow } from '../examination.ts'
+import { type Examination, notKnown, type Problem, red, yellow } from '../examination.ts'
 import type { Facts } from '../facts.ts'
-import { addressOf, isOurs } from '../webhook.ts'
 import { doorsHeard } from './doors-heard.ts'
 
 /** The host that the API server calls: its name leads somewhere, and the certificate is for it. */
 export function checkUrl(facts: Facts): Examination {
-  const { webhooks, addresses, certificate } = facts
-  const address = webhooks.known ? webhooks.value.filter(isOurs).map(({ webhook }) => addressOf(webhook))[0] : undefined
-  const host = address?.host ?? 'the host'
+  const { address, addresses, certificate } = facts
+  if (!address.known) return notKnown(address.reason, 'give --url of the function')
+  const { host, port } = address.value
   const problems: Problem[] = []
   if (!addresses.known) {
     // The API server may have names that we have not.
@@ -33,5 +32,5 @@ export function checkUrl(facts: Facts): Examination {
     problems.push(
       red(`the certificate is not for ${host}: ${certificate.value.nameFault}`, `issue one with the name ${host}`),
     )
-  return { summary: address === undefined ? 'no address' : `${host}:${address.port}`, problems }
+  return { summary: `${host}:${port}`, problems }
 }
