@@ -13,8 +13,11 @@ export { defaultLoadBalancerName } from './domain/service-balancer/default-load-
 export type { Clock } from './ports/clock.ts'
 export type { Logger } from './ports/logger.ts'
 export type {
+  BalancerContext,
+  CloudContext,
   CloudLoadBalancer,
   CloudProvider,
+  EnsureContext,
   Instances,
   InstancesV2,
   Route,

@@ -19,7 +19,7 @@ import { fakeProviderFactory } from '../../src/providers/fake/fake-provider.ts'
 import { startKarmadaWebhooks } from './karmada-webhooks.ts'
 import { silentLogger } from './silent-logger.ts'
 
-export const IDENTITY = 'system:serviceaccount:webhook-cloud-provider:webhook-cloud-provider'
+const IDENTITY = 'system:serviceaccount:webhook-cloud-provider:webhook-cloud-provider'
 const PREFIX = '/a-secret-segment'
 const USER = { user: { username: 'admin', groups: ['system:masters'] } }
 
