@@ -56,6 +56,7 @@ const PLANTED: { folder: string; text: string; rule: string }[] = [
     text: "import '@nats-io/jetstream'",
     rule: '-nats-io--only-in-adapters-jetstream',
   },
+  { folder: 'src/testing', text: "import '../flow/sweep.ts'", rule: 'testing-knows-contracts' },
   { folder: 'src/config', text: "import '../compose/listen.ts'", rule: 'config-knows-adapters' },
   { folder: 'src/compose', text: "import '../cli/console.ts'", rule: 'compose-knows-all-but-cli' },
   { folder: 'src/cli', text: "import '../../functions/node/main.ts'", rule: 'src-knows-no-function-or-test' },

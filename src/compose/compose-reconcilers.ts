@@ -23,7 +23,7 @@ import { servedCloud } from './served-cloud.ts'
 
 /** One reconciler a kind. */
 export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
-  const { config, provider, store } = parts
+  const { config, provider, store, disowned = false } = parts
   const cloud = servedCloud(config, provider)
   if (cloud !== undefined) return composeCloudReconcilers(cloud, parts, lock)
   const { ingressClass, multiClusterServices, finalizer, takeOver } = config
@@ -32,13 +32,13 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
   const backends = backendSettings(config)
   const ingress = { ...ingressClass, backends, ours: ourIngresses(parts) }
   const service = { ...multiClusterServices, backends }
-  const exports = { ...ingressClass, ...multiClusterServices, finalizer, digest: sha256 }
+  const exports = { ...ingressClass, ...multiClusterServices, finalizer, disowned, digest: sha256 }
   return {
     MultiClusterIngress: createMultiClusterIngressReconciler(provider.loadBalancer, ingress, dependencies),
     MultiClusterService: createMultiClusterServiceReconciler(provider.mcsLoadBalancer, service, dependencies),
     ...(config.propagation.enabled && {
       ServiceExport: createServiceExportReconciler(exports, { store, lock, recorder }),
-      ClusterPropagationPolicy: createServiceExportCrdReconciler({ takeOver }, { store, lock }),
+      ClusterPropagationPolicy: createServiceExportCrdReconciler({ takeOver, disowned }, { store, lock }),
     }),
   }
 }

@@ -5,6 +5,8 @@ import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { exchangePatch, goManagersFinalizerFor, hasFinalizer } from '../domain/finalizers.ts'
 import { isBeingDeleted, type KubernetesObject } from '../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
+import { CRD_POLICY_KEY } from '../domain/propagation/crd-propagation-desired.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
@@ -24,9 +26,10 @@ export interface DrainOptions {
 const BALANCED = ['MultiClusterIngress', 'MultiClusterService'] as const
 
 /**
- * Lets go of every object that we hold: removes the balancer, clears the status and releases the finalizer, or, keeping
- * balancers, exchanges our finalizer for the Go manager's. To be run when the webhooks are unregistered and no function
- * runs, or they take the objects back. What is in deletion is cleaned up either way. Answers how many could not be let go of.
+ * Lets go of every object that we hold: removes the balancer, clears the status and releases the finalizer, then takes
+ * away the exports and policies made for them; or, keeping balancers, exchanges our finalizer for the Go manager's. To be
+ * run when the webhooks are unregistered and no function runs, or they take the objects back. What is in deletion is
+ * cleaned up either way. Answers how many could not be let go of.
  */
 export async function drainObjects(settings: Settings, clock: Clock, options: DrainOptions): Promise<{ left: number }> {
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(settings.config)), {
@@ -64,7 +67,37 @@ export async function letGo(
       report(`${formatKey(key)}: ${message}`)
     }
   }
+  // The Go manager adopts what brings endpoints to the control plane.
+  if (!keepBalancers) left += await letGoOfExports(reconcilers, store, report, signal)
   return { left }
+}
+
+/** The policy that takes their definition to the clusters stays as long as anybody's export needs it. */
+async function letGoOfExports(
+  { ServiceExport: exports, ClusterPropagationPolicy: policy }: Flow['reconcilers'],
+  store: ClusterStore,
+  report: DrainOptions['report'],
+  signal: AbortSignal,
+): Promise<number> {
+  if (exports === undefined || policy === undefined) return 0
+  let left = 0
+  const letGoOf = async (key: ObjectKey, reconciler: Reconciler) => {
+    const { gone, message } = await attempt(() => cleanUp(key, reconciler, store, signal))
+    if (!gone) left += 1
+    if (!gone) report(`${formatKey(key)}: ${message}`)
+  }
+  for (const each of await listExports(store, signal)) await letGoOf(keyOf('ServiceExport', each), exports)
+  if ((await listExports(store, signal)).length === 0) await letGoOf(CRD_POLICY_KEY, policy)
+  return left
+}
+
+async function listExports(store: ClusterStore, signal: AbortSignal): Promise<KubernetesObject[]> {
+  try {
+    return await listAll('ServiceExport', store, { limit: 500, signal })
+  } catch (error) {
+    if (isCatalogueError(error, 'KindNotServed')) return []
+    throw error
+  }
 }
 
 interface Result {

@@ -1,3 +1,4 @@
+import type { JsonPatchOperation } from '../../domain/json-patch.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { Condition, MultiClusterServiceStatus } from '../../domain/multi-cluster-service.ts'
 import { rfc3339 } from '../../domain/rfc3339.ts'
@@ -38,15 +39,29 @@ export async function publishCondition<K extends BalancedKind>(
   wanted: WantedCondition | undefined,
   pass: BalancerPass<K>,
 ): Promise<ObjectOfKind[K]> {
-  const { store, key, signal, clock, finalizer } = pass
   const stored = storedCondition(object)
   const isDone = wanted === undefined ? stored === undefined : isConditionPublished(object, wanted)
   if (!hasConditions(object) || isDone) return object
-  const conditions = wanted === undefined ? [] : [conditionOf(wanted, stored, object, clock.now())]
+  const { store, key, signal, clock, finalizer } = pass
+  const options = { signal, subresource: 'status' } as const
+  if (wanted === undefined) return store.patch(key, { type: 'json', operations: withoutCondition(object) }, options)
   const { apiVersion, kind, metadata } = object
   const { name, namespace = '', resourceVersion = '' } = metadata
-  const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status: { conditions } }
-  return store.patch(key, { type: 'apply', body, fieldManager: finalizer }, { signal, subresource: 'status' })
+  const status = { conditions: [conditionOf(wanted, stored, object, clock.now())] }
+  const body = { apiVersion, kind, metadata: { name, namespace, resourceVersion }, status }
+  return store.patch(key, { type: 'apply', body, fieldManager: finalizer }, options)
+}
+
+/** Not applied as an empty list: where ours is all there is, the API server makes `status: null` of it, and refuses that. */
+function withoutCondition(object: BalancedObject): JsonPatchOperation[] {
+  const { conditions = [] } = (object.status ?? {}) as MultiClusterServiceStatus
+  const index = conditions.findIndex(({ type }) => type === TYPE)
+  const path = conditions.length === 1 ? '/status/conditions' : `/status/conditions/${index}`
+  const { resourceVersion = '' } = object.metadata
+  return [
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'remove', path },
+  ]
 }
 
 function conditionOf(wanted: WantedCondition, stored: Condition | undefined, object: BalancedObject, now: number) {

@@ -5,9 +5,9 @@ import { applyChange } from '../apply-change.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
 
-/** Keeps the policy that takes the ServiceExport CRD to every cluster. Any other policy is not ours to look at. */
+/** Keeps the policy that takes the ServiceExport CRD to every cluster. Any other policy is not ours to look at. Disowned, it is for no cluster. */
 export function createServiceExportCrdReconciler(
-  { takeOver }: { takeOver: boolean },
+  { takeOver, disowned }: { takeOver: boolean; disowned: boolean },
   { store, lock }: { store: ClusterStore; lock: Lock },
 ): Reconciler {
   return {
@@ -17,7 +17,7 @@ export function createServiceExportCrdReconciler(
         reader.list('Cluster', { signal }),
         reader.get(CRD_POLICY_KEY, { signal }),
       ])
-      const change = crdPropagationDesired(clusters.items, existing, { takeOver })
+      const change = crdPropagationDesired(disowned ? [] : clusters.items, existing, { takeOver })
       if (change.do === 'leave') return { kind: 'settled' }
       return withLock(lock, key, signal, async ({ lost }) => {
         await applyChange('ClusterPropagationPolicy', change, store, AbortSignal.any([signal, lost]))

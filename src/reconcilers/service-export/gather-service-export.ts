@@ -3,7 +3,7 @@ import type { LabelSelector } from '../../domain/label-selector.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
-import { ownershipByClass, ownershipByType } from '../../domain/ownership.ts'
+import { type Ownership, ownershipByClass, ownershipByType } from '../../domain/ownership.ts'
 import { type ExportCandidate, exportClaim } from '../../domain/propagation/export-claim.ts'
 import { exportPolicyNames, type ServiceExportInput } from '../../domain/propagation/service-export-desired.ts'
 import { referencedServices } from '../../domain/referenced-services.ts'
@@ -18,6 +18,8 @@ export interface ExportSettings {
   selector: LabelSelector
   /** Ours. */
   finalizer: string
+  /** Everything of ours is let go of: nothing of ours needs an export. */
+  disowned: boolean
   digest: Digest
 }
 
@@ -45,10 +47,11 @@ export async function gatherServiceExport(
     ...policyNames.map((policy) => reader.get({ kind: 'PropagationPolicy', namespace, name: policy }, { signal })),
   ])
   const referring = ingresses.items.filter((ingress) => referencedServices(ingress).includes(name))
-  const candidates = [
+  const found = [
     ...(await ingressCandidates(referring, settings, reader, signal)),
     ...(balanced === undefined ? [] : [{ object: balanced, ownership: ownershipByType(balanced, settings.selector) }]),
   ]
+  const candidates = settings.disowned ? found.map(({ object }) => ({ object, ownership: LET_GO })) : found
   return {
     service,
     serviceExport,
@@ -59,6 +62,8 @@ export async function gatherServiceExport(
     owners: candidates.filter(({ ownership }) => ownership.kind === 'ours').map(({ object }) => object),
   }
 }
+
+const LET_GO: Ownership = { kind: 'another', reason: 'it is let go' }
 
 async function ingressCandidates(
   ingresses: readonly MultiClusterIngress[],
