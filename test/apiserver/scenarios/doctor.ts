@@ -9,36 +9,55 @@ import { wcp } from '../../support/command-line.ts'
 import { startKarmadaWebhooks } from '../../support/karmada-webhooks.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { ingressPath } from '../support/balanced-objects.ts'
+import { withCloudInstallation } from '../support/cloud-installation.ts'
 import { type Installation, withInstallation } from '../support/installation.ts'
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
 const ROLE = '/apis/rbac.authorization.k8s.io/v1/clusterroles/webhook-cloud-provider'
 const namespace = 'doctor'
 
-export const scenario: Scenario = {
-  name: 'doctor: green on a healthy installation, and red where something is taken away',
-  async run(context) {
-    await withInstallation(
-      context,
-      namespace,
-      async (installed) => {
-        const karmada = await registerKarmada(context)
-        try {
-          await installed.start()
-          await installed.register()
-          await installed.sweep()
-          await isGreen(context, installed)
-          await knowsItsLimits(context, installed)
-          await asksByImpersonation(context, installed)
-          await seesWhatIsTakenAway(context, installed)
-        } finally {
-          await karmada.remove()
-        }
-      },
-      { pathPrefix: '/a-secret-segment' },
-    )
+export const scenarios: Scenario[] = [
+  {
+    name: 'doctor: green on a healthy installation, and red where something is taken away',
+    async run(context) {
+      await withInstallation(
+        context,
+        namespace,
+        async (installed) => {
+          const karmada = await registerKarmada(context)
+          try {
+            await installed.start()
+            await installed.register()
+            await installed.sweep()
+            await isGreen(context, installed)
+            await knowsItsLimits(context, installed)
+            await asksByImpersonation(context, installed)
+            await seesWhatIsTakenAway(context, installed)
+          } finally {
+            await karmada.remove()
+          }
+        },
+        { pathPrefix: '/a-secret-segment' },
+      )
+    },
   },
-}
+  {
+    name: 'doctor under one cluster: green, but for doors that take anybody',
+    async run(context) {
+      await withCloudInstallation(context, async (installed) => {
+        await installed.sweep('all')
+        const { checks, code } = await examine(context, installed, undefined, 'default')
+        const troubled = checks.filter(({ name, state }) => state !== 'green' && !UNDECIDED.includes(name))
+        assert.deepEqual(
+          troubled.map(({ name, state }) => `${name}: ${state}`),
+          ['authentication: yellow'],
+        )
+        assert.equal(code, 0)
+        assert.match(summaryOf(checks, 'dry-run'), /: mutate, validate, notify$/)
+      })
+    },
+  },
+]
 
 async function registerKarmada({ admin }: ScenarioContext): Promise<{ remove(): Promise<void> }> {
   const karmada = await startKarmadaWebhooks()
@@ -65,8 +84,9 @@ async function examine(
   { server }: ScenarioContext,
   { configFile }: Pick<Installation, 'configFile'>,
   credentials = ['--kubeconfig', server.kubeconfigPath],
+  inNamespace = namespace,
 ): Promise<Report> {
-  const args = ['doctor', '--config', configFile, '--namespace', namespace, '-o', 'json']
+  const args = ['doctor', '--config', configFile, '--namespace', inNamespace, '-o', 'json']
   const { code, out, err } = await wcp([...args, ...credentials])
   assert.equal(err, '')
   return { code, ...(JSON.parse(out) as Omit<Report, 'code'>) }
