@@ -31,6 +31,12 @@ module.exports = {
       'adapters, providers and the local control plane',
     ),
     ring(
+      'testing-knows-contracts',
+      ['testing'],
+      ['domain', 'provider', 'ports'],
+      'the conformance kit: what a provider author runs, without the rest',
+    ),
+    ring(
       'config-knows-adapters',
       ['config'],
       ['domain', 'provider', 'ports', 'adapters'],
@@ -70,7 +76,7 @@ module.exports = {
       name: 'inner-rings-need-no-library',
       comment: 'domain, contracts and the path run anywhere, with nothing installed',
       severity: 'error',
-      from: { path: inSource('domain', 'provider', 'ports', 'reconcilers', 'flow') },
+      from: { path: inSource('domain', 'provider', 'ports', 'reconcilers', 'flow', 'testing') },
       to: npm,
     },
     {

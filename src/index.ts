@@ -18,8 +18,11 @@ export type { Clock } from './ports/clock.ts'
 export type { Logger } from './ports/logger.ts'
 export type { PlatformAnswer, PlatformRequest } from './ports/platform-request.ts'
 export type {
+  BalancerContext,
+  CloudContext,
   CloudLoadBalancer,
   CloudProvider,
+  EnsureContext,
   Instances,
   InstancesV2,
   Route,

@@ -13,6 +13,7 @@ import { parseConfig } from '../src/config/parse-config.ts'
 import { ERROR_CODES } from '../src/domain/catalogue-error.ts'
 import type { ProviderContext } from '../src/provider/multicluster.ts'
 import { createFakeProvider } from '../src/providers/fake/fake-provider.ts'
+import { examineProvider, formatReport } from '../src/testing/conformance.ts'
 import { acmeProvider } from './readme/provider.ts'
 import { buildIngress } from './support/build-objects.ts'
 import { findKubectl } from './support/find-kubectl.ts'
@@ -65,7 +66,8 @@ t.test('the provider of the README is the one that is tested, and works', async 
   })
   await new Promise<void>((resolve) => cloud.listen(0, '127.0.0.1', resolve))
   t.teardown(() => cloud.close())
-  const { loadBalancer } = acmeProvider(`http://127.0.0.1:${(cloud.address() as AddressInfo).port}`, 'token')
+  const createProvider = () => acmeProvider(`http://127.0.0.1:${(cloud.address() as AddressInfo).port}`, 'token')
+  const { loadBalancer } = createProvider()
   if (loadBalancer === undefined) throw new Error('the provider serves no ingress')
   const context = { identity: { uid: 'u1' }, fingerprint: 'f1', signal: AbortSignal.timeout(5_000) } as ProviderContext
   const ingress = buildIngress()
@@ -82,6 +84,11 @@ t.test('the provider of the README is the one that is tested, and works', async 
     message: /acme is removing/,
   })
   t.equal(await loadBalancer.ensureLoadBalancerDeleted(undefined, context), undefined)
+
+  // This cloud is quick: what says `RetryAfter` is asked again at once.
+  const clock = { now: () => performance.now(), wait: () => new Promise<void>((resolve) => setImmediate(resolve)) }
+  const report = await examineProvider({ createProvider, level: 2, clock })
+  t.ok(report.passed, formatReport(report))
 })
 
 const kubectl = findKubectl()

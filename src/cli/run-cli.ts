@@ -34,6 +34,14 @@ const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Comm
     help: 'print what to apply, filled in: --overlay NAME [--target host|karmada] [--url URL] [--ca FILE] [--class NAME]… [--image IMAGE] [--namespace NAME] [--provider NAME]',
     load: async () => (await import('./manifests-command.ts')).manifestsCommand,
   },
+  doctor: {
+    help: 'examine an installation: --config FILE [--kubeconfig FILE] [--url URL] [--ca FILE] [--token-file FILE] [--namespace NAME] [-o text|json] [--strict]',
+    load: async () => (await import('./doctor-command.ts')).doctorCommand,
+  },
+  init: {
+    help: 'begin a provider of your own: provider NAME [--directory DIR] [--kind multicluster|cloud]',
+    load: async () => (await import('./init-command.ts')).initCommand,
+  },
   watch: {
     help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
     load: async () => (await import('./watch-command.ts')).watchCommand,

@@ -1,9 +1,17 @@
-import { createProviderRegistry, type MultiClusterProvider, RetryAfter, runFunction } from 'webhook-cloud-provider'
+import {
+  type BalancerIdentity,
+  createProviderRegistry,
+  type MultiClusterProvider,
+  RetryAfter,
+  runFunction,
+} from 'webhook-cloud-provider'
 
 /** A cloud with a REST API: one balancer an object, named by its identity. */
 export function acmeProvider(endpoint: string, token: string): MultiClusterProvider {
-  const call = async (method: string, uid: string, signal: AbortSignal, body?: object) => {
-    const response = await fetch(`${endpoint}/balancers/${uid}`, {
+  const call = async (method: string, identity: BalancerIdentity, signal: AbortSignal, body?: object) => {
+    const { clusterId, kind, namespace, name, uid } = identity
+    const id = encodeURIComponent([clusterId, kind, namespace, name, uid].join('/'))
+    const response = await fetch(`${endpoint}/balancers/${id}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       signal,
@@ -21,19 +29,18 @@ export function acmeProvider(endpoint: string, token: string): MultiClusterProvi
     name: 'acme',
     loadBalancer: {
       async getLoadBalancer(_ingress, { identity, signal }) {
-        const found = await call('GET', identity.uid, signal)
+        const found = await call('GET', identity, signal)
         if (found === undefined) return undefined
         return { ...status(found.address), ...(found.fingerprint && { fingerprint: found.fingerprint }) }
       },
       async ensureLoadBalancer(ingress, { identity, signal, fingerprint }) {
-        return status((await call('PUT', identity.uid, signal, { identity, fingerprint, spec: ingress.spec }))?.address)
+        return status((await call('PUT', identity, signal, { identity, fingerprint, spec: ingress.spec }))?.address)
       },
       async updateLoadBalancer(ingress, context) {
         return { ...(await this.ensureLoadBalancer(ingress, context)), changed: true }
       },
       async ensureLoadBalancerDeleted(_ingress, { identity, signal }) {
-        if ((await call('DELETE', identity.uid, signal)) !== undefined)
-          throw new RetryAfter(5_000, 'acme is removing it')
+        if ((await call('DELETE', identity, signal)) !== undefined) throw new RetryAfter(5_000, 'acme is removing it')
       },
     },
   }

@@ -268,17 +268,44 @@ t.test('drain keeping balancers: the Go manager finds them as if they had always
   t.equal(world.core.resourceVersion(), revision)
 })
 
-t.test('drain: balancers, addresses and finalizers go, and nothing else', async (t) => {
-  const world = await servedWorld()
-  t.match(await drain(world, false), { left: 0 })
-  for (const key of KEYS) {
-    t.equal(finalizersOf(world, key), undefined)
-    t.equal(addressOf(world, key), undefined)
-    t.ok(world.read(key))
-  }
-  t.strictSame(world.balancers(), [])
-  t.strictSame(await drain(world, false), { left: 0, lines: [] })
-})
+t.test(
+  'drain: balancers, addresses and finalizers go, exports and policies after them, and nothing else',
+  async (t) => {
+    const world = await servedWorld()
+    t.equal(propagationOf(world).length, 4, 'two exports, two policies')
+    t.match(await drain(world, false), { left: 0 })
+    for (const key of KEYS) {
+      t.equal(finalizersOf(world, key), undefined)
+      t.equal(addressOf(world, key), undefined)
+      t.ok(world.read(key))
+    }
+    t.strictSame(world.balancers(), [])
+    t.strictSame(propagationOf(world), [])
+    t.strictSame(await drain(world, false), { left: 0, lines: [] })
+  },
+)
+
+t.test(
+  'drain: exports of others stay, and with them the policy that takes their definition to the clusters',
+  async (t) => {
+    for (const others of [[], [exportOf('theirs')]]) {
+      const world = await servedWorld({
+        objects: [buildClass(), buildCluster('edge-a'), ...buildServiceWorld('game'), ...others],
+      })
+      t.ok(world.read(CRD_POLICY), 'it is there')
+      t.match(await drain(world, false), { left: 0 })
+      t.strictSame(
+        propagationOf(world).map((name) => name.split(' ')[0]),
+        others.map(({ metadata }) => metadata.name),
+      )
+      t.equal(world.read(CRD_POLICY) !== undefined, others.length > 0)
+    }
+  },
+)
+
+function exportOf(name: string): KubernetesObject {
+  return { apiVersion: 'multicluster.x-k8s.io/v1alpha1', kind: 'ServiceExport', metadata: { name, namespace: 'shop' } }
+}
 
 t.test('what is in deletion is cleaned up by either drain: nobody can put a new finalizer on it', async (t) => {
   for (const keepBalancers of [true, false]) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AdmissionRequest } from '../../domain/admission-request.ts'
 import { isCatalogueError } from '../../domain/catalogue-error.ts'
+import { type Door, doorNote } from '../../domain/doctor/door-note.ts'
 import { kindOf } from '../../domain/kinds.ts'
 import { traceIdOf } from '../../domain/trace-context.ts'
 import { UNTRACED } from '../../flow/untraced.ts'
@@ -10,13 +11,12 @@ import { decodeAdmissionReview } from './decode-admission-review.ts'
 import { DOOR_METRICS } from './door-metrics.ts'
 import type { DoorOptions } from './door-options.ts'
 import type { Doors } from './doors.ts'
-import { type AdmissionReviewAnswer, allowed, denied, patched } from './encode-admission-review.ts'
+import { type AdmissionReviewAnswer, allowed, denied, patched, withWarning } from './encode-admission-review.ts'
 import { excerpt } from './excerpt.ts'
 import { parseJson } from './parse-json.ts'
 import { refuseCompressed, refuseWhileDraining, requireJson } from './request-guards.ts'
 import { traceOfRequest } from './request-trace.ts'
 
-type Door = 'mutate' | 'validate' | 'notify'
 type Judgement = { answer: AdmissionReviewAnswer; result: string }
 
 /**
@@ -39,7 +39,8 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, opti
         const judgement = await judges[door](review)
         set({ result: judgement.result, operation: review.operation })
         report(door, review, judgement.result, started, options)
-        return judgement.answer
+        const note = doorNote(door, review)
+        return note === undefined ? judgement.answer : withWarning(judgement.answer, note)
       })
       return reply.header('cache-control', 'no-store').send(answer)
     })

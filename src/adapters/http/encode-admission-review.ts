@@ -51,6 +51,12 @@ export function denied(request: AdmissionRequest, findings: Finding[], warnings:
   return review({ uid: request.uid, allowed: false, status, ...withWarnings(warnings) })
 }
 
+/** The same answer, with one more line for whoever made the request. */
+export function withWarning(answer: AdmissionReviewAnswer, warning: string): AdmissionReviewAnswer {
+  const { warnings = [] } = answer.response
+  return { ...answer, response: { ...answer.response, ...withWarnings([...warnings, warning]) } }
+}
+
 function review(response: AdmissionResponse): AdmissionReviewAnswer {
   return { apiVersion: REVIEW_API_VERSION, kind: REVIEW_KIND, response }
 }

@@ -22,6 +22,7 @@ import {
   nodeSchema,
   podSchema,
   secretSchema,
+  selfReviewSchema,
   serviceSchema,
   webhookConfigurationSchema,
 } from './builtin-schemas.ts'
@@ -163,6 +164,14 @@ export function builtinResources(): ResourceType[] {
       namespaced: false,
       verbs: ['create'],
       answer: (review) => ({ ...review, status: { allowed: true } }),
+    }),
+    row('authentication.k8s.io/v1', 'selfsubjectreviews', 'SelfSubjectReview', selfReviewSchema(), {
+      namespaced: false,
+      verbs: ['create'],
+      answer: (review, { username, groups }) => ({
+        ...review,
+        status: { userInfo: { username, groups: groups ?? [] } },
+      }),
     }),
   ]
 }

@@ -287,3 +287,7 @@ export function customResourceDefinitionSchema(): StructuralSchema {
 export function accessReviewSchema(): StructuralSchema {
   return kindSchema({ 'spec!': anything('What is to be done.'), status: anything('Whether it may be.') }, 'May I?')
 }
+
+export function selfReviewSchema(): StructuralSchema {
+  return kindSchema({ status: anything('The user, as authenticated.') }, 'Who am I?')
+}

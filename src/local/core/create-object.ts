@@ -42,7 +42,7 @@ async function create(
   const wiped = wipeSystemFields(withNamespace(sent, target))
   requireNamespace(environment, target, wiped)
 
-  if (target.type.answer !== undefined) return { object: target.type.answer(wiped), created: true }
+  if (target.type.answer !== undefined) return { object: target.type.answer(wiped, options.user), created: true }
 
   const attributes: AdmissionAttributes & { object: ApiObject } = {
     operation: 'CREATE',

@@ -36,7 +36,7 @@ export interface ResourceType {
   /** The same for a write to `/status`. */
   prepareStatus?: (object: ApiObject) => ApiObject
   /** A request that is only answered; nothing is stored. */
-  answer?: (object: ApiObject) => ApiObject
+  answer?: (object: ApiObject, user: { username: string; groups?: string[] }) => ApiObject
   /** Rules a schema cannot say. */
   validate?: (object: ApiObject, old: ApiObject | undefined) => FieldError[]
 }

@@ -26,6 +26,7 @@ const IDENTITY = `system:serviceaccount:${NAMESPACE}:${ACCOUNT}`
 
 /** The function under one cluster, as the manifest installs it: with its role, its webhooks, and the fake cloud. */
 export interface CloudInstallation {
+  configFile: string
   cloud: FakeClusterCloud
   audit: AuditLog
   /** `verb resource.group` of every rule of the role. */
@@ -71,6 +72,7 @@ export async function withCloudInstallation(
   const dispatcher = new Agent({ connect: { ca: authority.caPem }, headersTimeout: 0 })
   const audit = await openAuditLog(server.auditLogPath)
   const installation: CloudInstallation = {
+    configFile: file('config.json'),
     cloud,
     audit,
     grants,

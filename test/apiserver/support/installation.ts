@@ -84,6 +84,8 @@ export interface Installation {
 export interface InstallationOptions {
   /** Beside the usual settings. */
   config?: Record<string, unknown>
+  /** Before the doors. */
+  pathPrefix?: string
   /** How long the cloud takes to make the balancer of the ingress of this name. */
   makingTakesMs?: (name: string) => number
 }
@@ -129,6 +131,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
   const registry = createProviderRegistry({ fake: () => provider })
   const dispatcher = new Agent({ connect: { ca: authority.caPem }, headersTimeout: 0 })
   const logLines: string[] = []
+  const { pathPrefix, config: more = {} } = options
   let served: ServedFunction | undefined
   let port = PORT_OF_ANY
 
@@ -147,7 +150,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
     configFile: files.config,
     watchKubeconfig: join(directory, 'watch-kubeconfig.json'),
     get url() {
-      return `https://127.0.0.1:${port}`
+      return `https://127.0.0.1:${port}${pathPrefix ?? ''}`
     },
     caPem: authority.caPem,
     cloud: fake.cloud,
@@ -158,10 +161,10 @@ async function install(context: ScenarioContext, name: string, options: Installa
       return created
     },
     async start() {
-      await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
+      await files.writeConfig({ clusterId: name, port, pathPrefix, more })
       served = await serve(await settings(), clock)
       port = served.port
-      await files.writeConfig({ clusterId: name, port, more: options.config ?? {} })
+      await files.writeConfig({ clusterId: name, port, pathPrefix, more })
     },
     async stop() {
       await served?.close()
@@ -169,7 +172,7 @@ async function install(context: ScenarioContext, name: string, options: Installa
     },
     async ready() {
       await eventually(async () => {
-        const answer = await request(`${installation.url}/readyz`, { dispatcher })
+        const answer = await request(`${new URL(installation.url).origin}/readyz`, { dispatcher })
         await answer.body.dump()
         assert.equal(answer.statusCode, 200, 'readyz')
       }, 20_000)
@@ -273,7 +276,14 @@ class Files {
     await writeFile(this.#path(name), text, { mode: 0o600 })
   }
 
-  async writeConfig({ clusterId, port, more }: { clusterId: string; port: number; more: object }): Promise<void> {
+  async writeConfig(settings: {
+    clusterId: string
+    port: number
+    pathPrefix: string | undefined
+    more: object
+  }): Promise<void> {
+    const { clusterId, port, pathPrefix, more } = settings
+    const tls = { certFile: this.#path('tls.crt'), keyFile: this.#path('tls.key') }
     const config = {
       clusterId,
       provider: { name: 'fake' },
@@ -281,7 +291,7 @@ class Files {
       identity: IDENTITY,
       ingressClass: { names: ['fake'], default: true },
       kubernetes: { kubeconfig: this.#path('kubeconfig.json') },
-      server: { host: '127.0.0.1', port, tls: { certFile: this.#path('tls.crt'), keyFile: this.#path('tls.key') } },
+      server: { host: '127.0.0.1', port, tls, ...(pathPrefix === undefined ? {} : { pathPrefix }) },
       shutdown: { drainMs: 2_000 },
       ...more,
     }

@@ -1,0 +1,154 @@
+import { sameLoadBalancerStatus } from '../domain/load-balancer-status.ts'
+import type { BalancerIdentity } from '../provider/multicluster.ts'
+import { type Bench, CLUSTER_ID } from './bench.ts'
+import type { ConformanceCheck } from './conformance-check.ts'
+import { demand } from './conformance-fault.ts'
+import { fingerprintOf } from './tested-balancer.ts'
+
+/** What happens when calls overlap, answers are lost, and others are in the same account. */
+export const LEVEL_TWO: readonly ConformanceCheck[] = [
+  {
+    name: 'overlapping-ensures',
+    level: 2,
+    contract: 'calls for one identity that overlap make one balancer',
+    async run(bench) {
+      const identity = bench.identity()
+      await Promise.all([bench.ensure(identity), bench.ensure(identity), bench.ensure(identity)])
+      const first = (await bench.get(identity))?.status
+      await bench.ensure(identity)
+      demand(
+        sameLoadBalancerStatus((await bench.get(identity))?.status, first),
+        'addresses change after overlapping ensures',
+      )
+      await demandListed(bench, identity, 1, 'overlapping ensures')
+      await bench.delete(identity)
+      demand((await bench.get(identity)) === undefined, 'one delete does not remove what overlapping ensures made')
+    },
+  },
+  {
+    name: 'overlapping-ensure-and-delete',
+    level: 2,
+    contract: 'whichever of ensure and delete comes last, a further delete leaves nothing',
+    async run(bench) {
+      const identity = bench.identity()
+      const request = { identity, revision: 1, signal: new AbortController().signal }
+      const { balancer } = bench
+      // One call each: waited for, in a cloud that takes its time, they would undo each other for ever.
+      const calls = [
+        balancer.ensure(request),
+        balancer.delete(request),
+        balancer.ensure(request),
+        balancer.delete(request),
+      ]
+      const outcomes = await Promise.all(calls.map((call) => bench.outcomeOf(call)))
+      demand(!outcomes.includes('pending'), 'a call does not settle')
+      await bench.delete(identity)
+      demand((await bench.get(identity)) === undefined, 'a balancer is left')
+      await demandListed(bench, identity, 0, 'ensure and delete')
+    },
+  },
+  {
+    name: 'answer-lost',
+    level: 2,
+    contract: 'what an aborted call left behind is found by the next get or ensure, and goes with the delete',
+    async run(bench) {
+      const identity = bench.identity()
+      const controller = new AbortController()
+      const lost = bench.balancer.ensure({ identity, revision: 1, signal: controller.signal })
+      controller.abort(new Error('deadline'))
+      demand((await bench.outcomeOf(lost)) !== 'pending', 'ensure does not settle after its signal fired')
+      await bench.ensure(identity)
+      const record = await bench.get(identity)
+      demand(record !== undefined, 'get does not see what ensure finished')
+      await demandListed(bench, identity, 1, 'a lost answer')
+      await bench.delete(identity)
+      demand((await bench.get(identity)) === undefined, 'the delete leaves what the aborted call made')
+    },
+  },
+  {
+    name: 'list-is-the-record',
+    level: 2,
+    contract: 'list names every balancer of this cluster and kind, whole, and no other',
+    skip: withoutList,
+    async run(bench) {
+      const one = bench.identity()
+      const two = bench.identity()
+      await bench.ensure(one)
+      await bench.ensure(two)
+      const found = await listed(bench)
+      for (const identity of [one, two])
+        demand(
+          found.some((each) => isSame(each, identity)),
+          `list does not name ${identity.name} by cluster, kind, namespace, name and uid`,
+        )
+      await bench.delete(one)
+      const left = await listed(bench)
+      demand(!left.some((each) => isSame(each, one)), 'list still names what was deleted')
+      demand(
+        left.some((each) => isSame(each, two)),
+        'list forgot a balancer when another was deleted',
+      )
+    },
+  },
+  {
+    name: 'fingerprint-is-of-the-last',
+    level: 2,
+    contract: 'a fingerprint that get answers is that of the last ensure or update that was finished',
+    async run(bench) {
+      const identity = bench.identity()
+      for (const revision of [1, 3]) {
+        await bench.ensure(identity, revision)
+        const { fingerprint } = (await bench.get(identity)) ?? {}
+        demand(
+          fingerprint === undefined || fingerprint === fingerprintOf(revision),
+          `get answers the fingerprint ${fingerprint} after an ensure with ${fingerprintOf(revision)}`,
+        )
+      }
+    },
+  },
+  {
+    name: 'others-are-untouched',
+    level: 2,
+    contract: 'balancers of another control plane in the same account are neither listed, changed nor removed',
+    async run(bench) {
+      const ours = bench.identity()
+      const theirs = bench.identity({ ...ours, clusterId: 'another' })
+      await bench.ensure(theirs)
+      const before = await bench.get(theirs)
+      await bench.ensure(ours)
+      await bench.update(ours)
+      const found = bench.balancer.list === undefined ? [] : await listed(bench)
+      demand(
+        found.every(({ clusterId }) => clusterId === CLUSTER_ID),
+        'list names a balancer of another cluster',
+      )
+      await bench.delete(ours)
+      const after = await bench.get(theirs)
+      demand(after !== undefined, 'the balancer of another cluster is gone')
+      demand(
+        sameLoadBalancerStatus(after.status, before?.status),
+        'the balancer of another cluster has other addresses',
+      )
+      demand(after.fingerprint === before?.fingerprint, 'the balancer of another cluster was updated')
+    },
+  },
+]
+
+function withoutList({ balancer }: Bench): string | undefined {
+  return balancer.list === undefined ? 'it has no list: orphans are not found' : undefined
+}
+
+async function listed({ balancer }: Bench): Promise<BalancerIdentity[]> {
+  return (await balancer.list?.(CLUSTER_ID, new AbortController().signal)) ?? []
+}
+
+/** Where there is no list this is not looked at. */
+async function demandListed(bench: Bench, identity: BalancerIdentity, count: number, after: string): Promise<void> {
+  if (bench.balancer.list === undefined) return
+  const found = (await listed(bench)).filter((each) => isSame(each, identity)).length
+  demand(found === count, `list names ${found} balancers after ${after}, not ${count}`)
+}
+
+function isSame(a: BalancerIdentity, b: BalancerIdentity): boolean {
+  return (['clusterId', 'kind', 'namespace', 'name', 'uid'] as const).every((field) => a[field] === b[field])
+}

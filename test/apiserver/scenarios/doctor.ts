@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Check, CheckName } from '../../../src/domain/doctor/diagnose.ts'
+import type { State } from '../../../src/domain/doctor/examination.ts'
+import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
+import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
+import { wcp } from '../../support/command-line.ts'
+import { startKarmadaWebhooks } from '../../support/karmada-webhooks.ts'
+import type { Scenario, ScenarioContext } from '../scenario.ts'
+import { ingressPath } from '../support/balanced-objects.ts'
+import { withCloudInstallation } from '../support/cloud-installation.ts'
+import { type Installation, withInstallation } from '../support/installation.ts'
+
+const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
+const ROLE = '/apis/rbac.authorization.k8s.io/v1/clusterroles/webhook-cloud-provider'
+const namespace = 'doctor'
+
+export const scenarios: Scenario[] = [
+  {
+    name: 'doctor: green on a healthy installation, and red where something is taken away',
+    async run(context) {
+      await withInstallation(
+        context,
+        namespace,
+        async (installed) => {
+          const karmada = await registerKarmada(context)
+          try {
+            await installed.start()
+            await installed.register()
+            await installed.sweep()
+            await isGreen(context, installed)
+            await knowsItsLimits(context, installed)
+            await asksByImpersonation(context, installed)
+            await seesWhatIsTakenAway(context, installed)
+          } finally {
+            await karmada.remove()
+          }
+        },
+        { pathPrefix: '/a-secret-segment' },
+      )
+    },
+  },
+  {
+    name: 'doctor under one cluster: green, but for doors that take anybody',
+    async run(context) {
+      await withCloudInstallation(context, async (installed) => {
+        await installed.sweep('all')
+        const { checks, code } = await examine(context, installed, undefined, 'default')
+        const troubled = checks.filter(({ name, state }) => state !== 'green' && !UNDECIDED.includes(name))
+        assert.deepEqual(
+          troubled.map(({ name, state }) => `${name}: ${state}`),
+          ['authentication: yellow'],
+        )
+        assert.equal(code, 0)
+        assert.match(summaryOf(checks, 'dry-run'), /: mutate, validate, notify$/)
+      })
+    },
+  },
+]
+
+async function registerKarmada({ admin }: ScenarioContext): Promise<{ remove(): Promise<void> }> {
+  const karmada = await startKarmadaWebhooks()
+  const collection = (kind: string) => `${CONFIGURATIONS}/${kind.toLowerCase()}s`
+  for (const configuration of karmada.configurations)
+    await mustBe(201, admin.post(collection(configuration.kind), configuration))
+  return {
+    async remove() {
+      for (const { kind, metadata } of karmada.configurations)
+        await admin.delete(`${collection(kind)}/${metadata.name}`)
+      await karmada.close()
+    },
+  }
+}
+
+interface Report {
+  code: number | null
+  state: State
+  checks: Check[]
+}
+
+/** As an administrator, unless other credentials are given. */
+async function examine(
+  { server }: ScenarioContext,
+  { configFile }: Pick<Installation, 'configFile'>,
+  credentials = ['--kubeconfig', server.kubeconfigPath],
+  inNamespace = namespace,
+): Promise<Report> {
+  const args = ['doctor', '--config', configFile, '--namespace', inNamespace, '-o', 'json']
+  const { code, out, err } = await wcp([...args, ...credentials])
+  assert.equal(err, '')
+  return { code, ...(JSON.parse(out) as Omit<Report, 'code'>) }
+}
+
+/** Until the function tells of its sweeps in a metric, the last one is not known. */
+const UNDECIDED: readonly CheckName[] = ['last-sweep']
+
+async function isGreen(context: ScenarioContext, installed: Installation): Promise<void> {
+  const { checks, code } = await examine(context, installed)
+  assert.deepEqual(
+    checks.filter(({ name, state }) => state !== 'green' && !UNDECIDED.includes(name)),
+    [],
+  )
+  assert.equal(code, 0)
+  context.log(summaryOf(checks, 'api'))
+  context.log(summaryOf(checks, 'latency'))
+  const { items } = await mustBe(200, context.admin.get(ingressPath(namespace)))
+  assert.deepEqual(items, [], 'nothing is stored')
+}
+
+function summaryOf(checks: readonly Check[], wanted: CheckName): string {
+  return checks.find(({ name }) => name === wanted)?.summary ?? ''
+}
+
+/** The function's own role does not let it look at webhooks, and of its own writes it is not asked. */
+async function knowsItsLimits(context: ScenarioContext, installed: Installation): Promise<void> {
+  const { checks, code } = await examine(context, installed, [])
+  const doubted = checks.filter(({ state }) => state !== 'green').map(({ name }) => name)
+  const byWebhooks: CheckName[] = ['webhooks', 'ca-bundle', 'url', 'certificate', 'reachability', 'dry-run', 'latency']
+  assert.deepEqual(doubted.slice(0, byWebhooks.length), byWebhooks)
+  assert.deepEqual(
+    checks.filter(({ state }) => state === 'red'),
+    [],
+  )
+  assert.equal(code, 0)
+}
+
+/** Where the function's kubeconfig is not, an administrator asks in its name. */
+async function asksByImpersonation(context: ScenarioContext, installed: Installation): Promise<void> {
+  const config = JSON.parse(await readFile(installed.configFile, 'utf8')) as object
+  const configFile = join(installed.directory, 'elsewhere.json')
+  await writeFile(configFile, JSON.stringify({ ...config, kubernetes: { kubeconfig: '/no/such/kubeconfig' } }))
+  const { checks } = await examine(context, { configFile })
+  assert.deepEqual(
+    checks.filter(({ name }) => name === 'rbac' || name === 'identity').map(({ state }) => state),
+    ['green', 'green'],
+  )
+}
+
+async function seesWhatIsTakenAway(context: ScenarioContext, installed: Installation): Promise<void> {
+  const { admin } = context
+  const becomes = (expected: Partial<Record<CheckName, State>>) =>
+    eventually(async () => {
+      const { checks } = await examine(context, installed)
+      const found = Object.fromEntries(checks.map(({ name, state }) => [name, state]))
+      for (const [name, state] of Object.entries(expected)) assert.equal(found[name], state, name)
+    }, 20_000)
+
+  const role = await mustBe(200, admin.get(ROLE))
+  await mustBe(200, admin.patch('merge-patch', ROLE, { rules: [] }))
+  await becomes({ rbac: 'red' })
+  await mustBe(200, admin.patch('merge-patch', ROLE, { rules: role['rules'] as object[] }))
+  await becomes({ rbac: 'green' })
+
+  await mustBe(200, admin.delete(`${CONFIGURATIONS}/mutatingwebhookconfigurations/webhook-cloud-provider`))
+  await becomes({ webhooks: 'red', 'dry-run': 'red', identity: 'green' })
+}

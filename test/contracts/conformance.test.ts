@@ -1,0 +1,222 @@
+import t from 'tap'
+import { RetryAfter } from '../../src/provider/errors.ts'
+import type { LoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
+import type { Provider } from '../../src/provider/provider.ts'
+import { createExampleCloud } from '../../src/providers/example/example-provider.ts'
+import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
+import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
+import { type ConformanceSubject, examineProvider, formatReport } from '../../src/testing/conformance.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+
+/** Time passes when somebody waits for it. */
+function skippingClock() {
+  const clock = createManualClock()
+  return {
+    ...clock,
+    wait: async (ms: number) => {
+      await clock.advance(ms)
+    },
+  }
+}
+
+function fake(delayMs: number, clock = createManualClock()): Provider {
+  const { cloudProvider } = createFakeClusterCloud({ clock, delayMs, adopt: true })
+  return { ...createFakeProvider({ delayMs, failure: () => undefined, clock }), cloudProvider }
+}
+
+const examine = (createProvider: ConformanceSubject['createProvider'], clock = skippingClock()) =>
+  examineProvider({ createProvider, level: 2, clock, patienceMs: 10_000 })
+
+t.test('the fake provider passes, quick or slow', async (t) => {
+  for (const delayMs of [0, 3_000]) {
+    const clock = skippingClock()
+    const report = await examine(() => fake(delayMs, clock), clock)
+    t.ok(report.passed, formatReport(report))
+    t.ok(report.results.length > 50, 'three kinds were looked at')
+  }
+})
+
+t.test('the example provider has nothing to fail with', async (t) => {
+  const report = await examine(() => ({ name: 'example', cloudProvider: createExampleCloud() }))
+  t.match(report, {
+    passed: true,
+    results: [{ outcome: 'passed' }, { check: 'provider/interfaces', outcome: 'skipped' }],
+  })
+})
+
+// Providers that are wrong in one point each, and the check that says so.
+
+type Change = (right: LoadBalancer, context: () => ProviderContext[]) => Partial<LoadBalancer>
+
+const WRONG: Readonly<Record<string, Change>> = {
+  'absent-is-undefined': () => ({ getLoadBalancer: async () => ({}) }),
+  'ensure-makes': ({ ensureLoadBalancer }) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      await ensureLoadBalancer(ingress, context)
+      return { status: { ingress: [{ ip: '203.0.113.99' }] } }
+    },
+  }),
+  'status-can-be-published': ({ ensureLoadBalancer }) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      await ensureLoadBalancer(ingress, context)
+      return { status: { ingress: [{ hostname: 'not a host' }] } }
+    },
+  }),
+  'ensure-again': (right) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      const { uid } = context.identity
+      ensured.set(uid, (ensured.get(uid) ?? 0) + 1)
+      return right.ensureLoadBalancer(ingress, context)
+    },
+    getLoadBalancer: async (ingress, context) => {
+      const found = await right.getLoadBalancer(ingress, context)
+      return found && { ...found, status: { ingress: [{ ip: `192.0.2.${ensured.get(context.identity.uid)}` }] } }
+    },
+  }),
+  'update-keeps': ({ ensureLoadBalancerDeleted, updateLoadBalancer }) => ({
+    updateLoadBalancer: async (ingress, context) => {
+      const result = await updateLoadBalancer(ingress, context)
+      await ensureLoadBalancerDeleted(ingress, context)
+      return result
+    },
+  }),
+  'delete-removes': () => ({ ensureLoadBalancerDeleted: async () => {} }),
+  'delete-of-absent': ({ getLoadBalancer, ensureLoadBalancerDeleted }) => ({
+    ensureLoadBalancerDeleted: async (ingress, context) => {
+      if (ingress !== undefined && (await getLoadBalancer(ingress, context)) === undefined) throw new Error('404')
+      return ensureLoadBalancerDeleted(ingress, context)
+    },
+  }),
+  'delete-of-gone-object': ({ ensureLoadBalancerDeleted }) => ({
+    ensureLoadBalancerDeleted: async (ingress, context) => {
+      if (ingress?.metadata.name !== undefined) await ensureLoadBalancerDeleted(ingress, context)
+    },
+  }),
+  'identities-are-apart': (right) => {
+    const byName = (context: ProviderContext) => ({ ...context, identity: { ...context.identity, uid: 'any' } })
+    return {
+      getLoadBalancer: (ingress, context) => right.getLoadBalancer(ingress, byName(context)),
+      ensureLoadBalancer: (ingress, context) => right.ensureLoadBalancer(ingress, byName(context)),
+      updateLoadBalancer: (ingress, context) => right.updateLoadBalancer(ingress, byName(context)),
+      ensureLoadBalancerDeleted: (ingress, context) => right.ensureLoadBalancerDeleted(ingress, byName(context)),
+    }
+  },
+  'arguments-are-read-only': ({ ensureLoadBalancer }) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      ingress.metadata.labels = { mine: 'true' }
+      return ensureLoadBalancer(ingress, context)
+    },
+  }),
+  'aborted-before': ({ ensureLoadBalancer }) => ({
+    ensureLoadBalancer: (ingress, context) =>
+      ensureLoadBalancer(ingress, { ...context, signal: new AbortController().signal }),
+  }),
+  'aborted-during': ({ ensureLoadBalancer }) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      await Promise.resolve()
+      return context.signal.aborted ? new Promise(() => {}) : ensureLoadBalancer(ingress, context)
+    },
+  }),
+  'validate-is-pure': () => ({
+    validate: () => [{ field: 'spec', reason: 'FieldValueInvalid', message: 'no' }],
+  }),
+  'overlapping-ensures': (right) => ({
+    ensureLoadBalancer: async (ingress, context) => {
+      const found = await right.getLoadBalancer(ingress, context)
+      await Promise.resolve()
+      if (found !== undefined) return right.ensureLoadBalancer(ingress, context)
+      doubled.push(context.identity)
+      return right.ensureLoadBalancer(ingress, context)
+    },
+    listLoadBalancers: async () => doubled,
+  }),
+  'overlapping-ensure-and-delete': (right) => ({
+    listLoadBalancers: async () => [...doubled],
+    ensureLoadBalancer: async (ingress, context) => {
+      if (!doubled.some(({ uid }) => uid === context.identity.uid)) doubled.push({ ...context.identity })
+      return right.ensureLoadBalancer(ingress, context)
+    },
+  }),
+  'answer-lost': (right) => ({
+    getLoadBalancer: async (ingress, context) =>
+      lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
+    ensureLoadBalancer: async (ingress, context) => {
+      await Promise.resolve()
+      if (context.signal.aborted) lost.add(context.identity.uid)
+      return right.ensureLoadBalancer(ingress, context)
+    },
+  }),
+  'list-is-the-record': () => ({ listLoadBalancers: async () => [] }),
+  'fingerprint-is-of-the-last': ({ getLoadBalancer }) => ({
+    getLoadBalancer: async (ingress, context) => {
+      const found = await getLoadBalancer(ingress, context)
+      return found && { ...found, fingerprint: 'always' }
+    },
+  }),
+  'others-are-untouched': (right) => ({
+    listLoadBalancers: async (context) => [
+      ...((await right.listLoadBalancers?.(context)) ?? []),
+      ...((await right.listLoadBalancers?.({ ...context, clusterId: 'another' })) ?? []),
+    ],
+  }),
+}
+
+const ensured = new Map<string, number>()
+const lost = new Set<string>()
+const doubled: ProviderContext['identity'][] = []
+
+function wrong(change: Change): Provider {
+  const { loadBalancer } = createFakeProvider({ delayMs: 0, failure: () => undefined, clock: createManualClock() })
+  if (loadBalancer === undefined) throw new Error('the fake serves no ingress')
+  doubled.length = 0
+  return { name: 'wrong', loadBalancer: { ...loadBalancer, ...change(loadBalancer, () => []) } }
+}
+
+t.test('a provider that is wrong in one point fails by the check of that point', async (t) => {
+  for (const [check, change] of Object.entries(WRONG)) {
+    const { results, passed } = await examine(() => wrong(change))
+    const found = results.find((result) => result.check === `MultiClusterIngress/${check}`)
+    t.equal(found?.outcome, 'failed', `${check}: ${found?.message}`)
+    t.notOk(passed)
+  }
+})
+
+t.test('every check has a provider that it fails', async (t) => {
+  const { results } = await examine(() => fake(0))
+  const names = new Set(results.map(({ check }) => check.split('/')[1] ?? ''))
+  t.strictSame([...names].filter((name) => !(name in WRONG)).sort(), ['interfaces', 'name'])
+  const named = await examine(() => ({ ...fake(0), name: 'Acme Cloud' }))
+  t.match(named.results[0], { check: 'provider/name', outcome: 'failed' })
+})
+
+t.test('a cloud that is never done, and one that never answers', async (t) => {
+  for (const { ensureLoadBalancer, says } of [
+    {
+      ensureLoadBalancer: async () => {
+        throw new RetryAfter(500, 'still building')
+      },
+      says: /^ensure still says RetryAfter after 10000 ms: still building$/,
+    },
+    { ensureLoadBalancer: () => new Promise<never>(() => {}), says: /^ensure has not answered within 10000 ms/ },
+    { ensureLoadBalancer: async () => Promise.reject(new Error('500')), says: /^ensure fails: 500$/ },
+  ]) {
+    const { results } = await examine(() => wrong(() => ({ ensureLoadBalancer })))
+    t.match(results.find(({ check }) => check === 'MultiClusterIngress/ensure-makes')?.message, says)
+  }
+})
+
+t.test('the report is for people', async (t) => {
+  const report = await examineProvider({
+    createProvider: () => wrong(() => ({ ensureLoadBalancerDeleted: async () => {} })),
+    level: 1,
+    clock: skippingClock(),
+  })
+  const text = formatReport(report)
+  t.match(text, /^passed {2}provider\/name\n/)
+  t.match(
+    text,
+    /\nfailed {2}MultiClusterIngress\/delete-removes\n {8}ensureDeleted returns only when the balancer is gone; but get still answers/,
+  )
+  t.match(text, /\nskipped MultiClusterIngress\/validate-is-pure\n {8}it has no validate\n/)
+  t.match(text, /\n\nwrong: level 1 not passed: \d+ passed, \d+ failed, 1 skipped$/)
+})

@@ -1,0 +1,281 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Validity } from '../../src/adapters/certificates/certificate-authority.ts'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
+import { gatherFacts } from '../../src/compose/doctor/gather-facts.ts'
+import { type CheckName, diagnose } from '../../src/domain/doctor/diagnose.ts'
+import type { State } from '../../src/domain/doctor/examination.ts'
+import type { Facts } from '../../src/domain/doctor/facts.ts'
+import { wcp } from '../support/command-line.ts'
+import {
+  CLASSES,
+  type ExaminedInstallation,
+  startExaminedInstallation,
+  WEBHOOKS,
+} from '../support/examined-installation.ts'
+
+// The doctor at the bedside: a function, an API server that calls it, and what goes wrong with them.
+
+async function healthy(
+  t: Test,
+  validity: Partial<Validity> = {},
+  controlPlane?: 'kubernetes',
+): Promise<ExaminedInstallation> {
+  const installation = await startExaminedInstallation(validity, controlPlane)
+  t.teardown(() => installation.close())
+  return installation
+}
+
+async function states(
+  installation: ExaminedInstallation,
+  changes: object = {},
+  aheadMs = 0,
+): Promise<Partial<Record<CheckName, State>>> {
+  const { clock, ...options } = installation.options(changes)
+  const ahead = { ...clock, now: () => clock.now() + aheadMs }
+  const { checks } = diagnose(await gatherFacts({ ...options, clock: ahead }))
+  return Object.fromEntries(checks.map(({ name, state }) => [name, state]))
+}
+
+t.test('a healthy installation is green, and nothing is left of having asked', async (t) => {
+  const installation = await healthy(t)
+  const facts = await gatherFacts(installation.options())
+  const { checks } = diagnose(facts)
+  // Until the function tells of its sweeps in a metric, that one is not known.
+  const tellsOfSweeps = facts.metrics.known && facts.metrics.value.includes('sweep_last_completed_timestamp_seconds')
+  for (const { name, state, problems } of checks) {
+    if (name === 'last-sweep' && !tellsOfSweeps) t.match(problems, [{ message: /^not known/ }])
+    else if (name !== 'last-sweep') t.equal(state, 'green', `${name}: ${JSON.stringify(problems)}`)
+  }
+  t.equal(checks.length, 16)
+  const again = await gatherFacts(installation.options())
+  const reviews = (from: Facts, result: string) =>
+    from.metrics.known
+      ? from.metrics.value.split('\n').filter((line) => /door="notify"/.test(line) && line.includes(`"${result}"`))
+      : []
+  t.match(reviews(again, 'ignored'), [/ [1-9]\d*$/], 'the notify door was asked …')
+  t.strictSame(reviews(again, 'queued'), reviews(facts, 'queued'), '… and queued nothing')
+  t.match(facts.unfinished, { value: [] }, 'nothing is stored')
+})
+
+t.test('what is broken in the world is told by the check it concerns', async (t) => {
+  const { caPem: other } = await createCertificateAuthority(Date.now(), 'other')
+  const withClient =
+    (change: object) =>
+    async ({ url, edit }: ExaminedInstallation) => {
+      const clientConfig = { url: `${url}/a-secret-segment/admission/mutate`, ...change }
+      // A merge patch replaces the list; the name alone ties it to what is expected.
+      await edit(WEBHOOKS('mutating'), {
+        webhooks: [
+          {
+            name: 'mutate.webhook-cloud-provider.dev',
+            admissionReviewVersions: ['v1'],
+            sideEffects: 'None',
+            failurePolicy: 'Ignore',
+            clientConfig,
+          },
+        ],
+      })
+    }
+  const cases: {
+    title: string
+    breaks?: (installation: ExaminedInstallation) => Promise<void>
+    /** Of what the doctor reads. */
+    config?: object
+    red: CheckName[]
+  }[] = [
+    {
+      title: 'a CustomResourceDefinition is removed',
+      breaks: ({ remove }) =>
+        remove({
+          group: 'apiextensions.k8s.io',
+          version: 'v1',
+          plural: 'customresourcedefinitions',
+          name: 'remedies.remedy.karmada.io',
+        }),
+      red: ['api'],
+    },
+    {
+      title: 'a configuration is removed',
+      breaks: ({ remove }) => remove(WEBHOOKS('validating')),
+      red: ['webhooks', 'dry-run'],
+    },
+    {
+      title: 'another authority',
+      breaks: withClient({ caBundle: Buffer.from(other).toString('base64') }),
+      red: ['webhooks', 'ca-bundle', 'dry-run'],
+    },
+    {
+      title: 'a bundle that is none',
+      breaks: withClient({ caBundle: Buffer.from('no certificate').toString('base64') }),
+      red: ['ca-bundle', 'dry-run'],
+    },
+    {
+      title: 'a name that the certificate has not',
+      breaks: async (installation) => {
+        const url = `${installation.url.replace('127.0.0.1', 'localhost')}/a-secret-segment/admission/mutate`
+        await withClient({ url })(installation)
+      },
+      red: ['url', 'dry-run'],
+    },
+    {
+      title: 'a host that does not exist',
+      breaks: withClient({ url: 'https://function.invalid/admission/mutate' }),
+      red: ['webhooks', 'dry-run'],
+    },
+    {
+      title: 'the function is stopped',
+      breaks: ({ stopFunction }) => stopFunction(),
+      red: ['reachability', 'dry-run'],
+    },
+    {
+      title: 'Karmada’s webhooks are stopped',
+      breaks: ({ stopKarmada }) => stopKarmada(),
+      red: ['dry-run', 'karmada-webhooks'],
+    },
+    {
+      title: 'no class of ours',
+      breaks: ({ remove }) => remove({ ...CLASSES, name: 'fake' }),
+      red: ['ingress-class'],
+    },
+    {
+      title: 'the function runs with another finalizer',
+      config: { finalizer: 'example.com/other' },
+      red: ['dry-run'],
+    },
+    {
+      title: 'the function runs with another path prefix',
+      config: { server: { pathPrefix: '/another' } },
+      red: ['authentication'],
+    },
+    { title: 'the function writes as another', config: { identity: 'system:serviceaccount:a:b' }, red: ['identity'] },
+    {
+      title: 'a provider of no use here',
+      config: { provider: { name: 'example' }, controlPlane: 'karmada' },
+      red: ['provider'],
+    },
+  ]
+  for (const { title, breaks, config = {}, red } of cases)
+    await t.test(title, async (t) => {
+      const installation = await healthy(t)
+      await breaks?.(installation)
+      const found = await states(installation, config)
+      for (const check of red) t.equal(found[check], 'red', check)
+    })
+})
+
+t.test('a certificate that is nearly over', async (t) => {
+  const hour = 3_600_000
+  const installation = await healthy(t, {
+    notBefore: new Date(Date.now() - 100 * hour),
+    notAfter: new Date(Date.now() + hour),
+  })
+  t.equal((await states(installation)).certificate, 'red')
+})
+
+t.test('objects that cannot go, and objects that are not served', async (t) => {
+  const installation = await healthy(t)
+  await installation.stopFunction()
+  const target = {
+    group: 'networking.karmada.io',
+    version: 'v1alpha1',
+    plural: 'multiclusteringresses',
+    namespace: 'default',
+  }
+  const ingress = (name: string, finalizers: string[]) => ({
+    apiVersion: 'networking.karmada.io/v1alpha1',
+    kind: 'MultiClusterIngress',
+    metadata: { name, namespace: 'default', finalizers },
+    spec: { ingressClassName: 'fake', defaultBackend: { service: { name: 'web', port: { number: 80 } } } },
+  })
+  await installation.create(target, ingress('waits', []))
+  const anHour = 3_600_000
+  t.equal((await states(installation)).objects, 'green', 'at first')
+  t.equal((await states(installation, {}, anHour)).objects, 'yellow')
+  await installation.create(target, ingress('stays', ['webhook-cloud-provider.dev/fake']))
+  await installation.remove({ ...target, name: 'stays' })
+  t.equal((await states(installation, {}, anHour)).objects, 'red')
+})
+
+t.test('on the command line', async (t) => {
+  const installation = await healthy(t)
+  const config = installation.configFile()
+  const doctor = (...args: string[]) =>
+    wcp(['doctor', '--config', config, '--kubeconfig', installation.kubeconfig, ...args])
+
+  const { code, out, err } = await doctor()
+  t.match({ code, err }, { code: 0, err: '' })
+  t.match(out, /^green {3}api +API server v1\.[\s\S]*\n\n(green|yellow): \d+ green, \d yellow, 0 red$/)
+  t.notMatch(out, /secret-segment/, 'the path prefix is a secret')
+
+  const json = await doctor('-o', 'json')
+  t.notMatch(json.out, /secret-segment|Bearer|token"/)
+  const { version, state, checks } = JSON.parse(json.out)
+  t.match({ version, state }, { version: 1, state: /green|yellow/ })
+  for (const check of checks)
+    t.match(check, { name: /^[a-z-]+$/, state: /^(green|yellow|red)$/, summary: String, problems: Array })
+  t.equal((await doctor('--strict')).code, state === 'green' ? 0 : 1, 'yellow is enough with --strict')
+
+  await installation.remove(WEBHOOKS('validating'))
+  const broken = await doctor()
+  t.equal(broken.code, 1)
+  t.match(broken.out, /red: notify\.webhook-cloud-provider\.dev is not registered\n +→ register it anew/)
+})
+
+t.test('a token is sent where there is one, and never shown', async (t) => {
+  const installation = await healthy(t)
+  const tokenFile = join(installation.directory, 'token')
+  writeFileSync(tokenFile, 'hush-hush\n')
+  const { out, code } = await wcp([
+    'doctor',
+    '--config',
+    installation.configFile(),
+    '--kubeconfig',
+    installation.kubeconfig,
+    '--token-file',
+    tokenFile,
+  ])
+  t.match(out, /red: a review without the token is taken \(200\)/, 'this function asks for none')
+  t.equal(code, 1)
+  t.notMatch(out, /hush/)
+})
+
+t.test('under one cluster', async (t) => {
+  const installation = await healthy(t, {}, 'kubernetes')
+  const { checks } = diagnose(await gatherFacts(installation.options()))
+  for (const { name, state, problems } of checks)
+    if (name !== 'last-sweep') t.equal(state, 'green', `${name}: ${JSON.stringify(problems)}`)
+  t.match(checks.find(({ name }) => name === 'dry-run')?.summary, /mutate, validate, notify$/)
+  await installation.remove(WEBHOOKS('mutating'))
+  t.match(await states(installation), { webhooks: 'red', 'dry-run': 'red' })
+})
+
+t.test('where the function’s credentials are not, the operator asks in its name', async (t) => {
+  const installation = await healthy(t)
+  const found = await states(installation, { kubernetes: { kubeconfig: '/no/such/kubeconfig' } })
+  // The local control plane knows no impersonation, and says who really asks.
+  t.match(found, { rbac: 'green', identity: 'red' })
+})
+
+t.test('a provider of another program', async (t) => {
+  const installation = await healthy(t)
+  const config = installation.configFile({
+    provider: { name: 'acme' },
+    finalizer: 'webhook-cloud-provider.dev/fake',
+    ingressClass: { controller: 'webhook-cloud-provider.dev/fake', names: ['fake'], default: true },
+  })
+  const { out, code } = await wcp(['doctor', '--config', config, '--kubeconfig', installation.kubeconfig])
+  t.equal(code, 0, out)
+  t.match(out, /not known: provider acme is not part of this program/)
+})
+
+t.test('what is wrong on the command line', async (t) => {
+  for (const { args, says } of [
+    { args: [], says: /^doctor: give the configuration file/ },
+    { args: ['-o', 'yaml'], says: /^--output: "yaml" is not text or json$/ },
+    { args: ['--url', 'here'], says: /^--url: "here" is not/ },
+    { args: ['--config', '/no/file'], says: /^ConfigurationInvalid: / },
+  ])
+    t.match(await wcp(['doctor', ...args]), { code: 2, out: '', err: says })
+})
