@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { inspect } from 'node:util'
 import type { JWTPayload } from 'jose'
+import { createPinoLogger } from '../../src/adapters/logging/pino-logger.ts'
 import { buildIngress, buildService } from '../support/build-objects.ts'
 import { createTestAuthority, type TestAuthority } from '../support/test-authority.ts'
 import { startTestIssuer, type TestIssuer } from '../support/test-issuer.ts'
@@ -36,6 +37,7 @@ export interface Bench {
   impatient<T>(action: () => Promise<T>): Promise<T>
   /** Everything that is stored, made or waiting. */
   state(): string
+  /** As they are written, and with everything that was handed to the logger before anything is taken out. */
   logLines(): string[]
   close(): Promise<void>
 }
@@ -117,7 +119,12 @@ export async function startBench(): Promise<Bench> {
       const balancers = cloud.balancers()
       return JSON.stringify({ stored: core.resourceVersion(), balancers, writes, queued: runtime.queue.size() })
     },
-    logLines: () => world.logs.map((line) => inspect(line, { depth: 12, maxStringLength: null })),
+    logLines() {
+      const lines: string[] = []
+      const pino = createPinoLogger({ level: 'debug', destination: { write: (line) => void lines.push(line) } })
+      for (const { level, fields, message } of world.logs) pino[level as LogLevel]({ ...fields }, message)
+      return [...lines, ...world.logs.map((line) => inspect(line, { depth: 12, maxStringLength: null }))]
+    },
     async close() {
       await world.runtime.app.close()
       await issuer.close()
@@ -126,6 +133,8 @@ export async function startBench(): Promise<Bench> {
     },
   }
 }
+
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 async function startCanary() {
   let calls = 0
