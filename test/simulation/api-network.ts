@@ -10,7 +10,7 @@ import type { Scheduler } from './scheduler.ts'
 
 export interface NetworkParts {
   scheduler: Scheduler
-  decisions: Decisions
+  decisions: Pick<Decisions, 'api'>
   journal: Journal
   countCall: (label: string) => string
   exchanges: Exchanges
