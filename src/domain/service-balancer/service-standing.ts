@@ -39,6 +39,14 @@ export function wantsBalancer(service: Service, ours: string | undefined): boole
   return isLoadBalancer(service) && isOfClass(service, ours)
 }
 
+/**
+ * Whether a balancer of this Service may be somebody's doing: not once it is of another type, or going, and nobody holds
+ * it. One of another class may have been made by another installation of ours, which alone knows.
+ */
+export function keepsBalancer(service: Service, ours: string | undefined): boolean {
+  return standingOf(service, ours).kind !== 'leave' || (isLoadBalancer(service) && !isOfClass(service, ours))
+}
+
 function isLoadBalancer({ spec }: Service): boolean {
   return spec?.type === 'LoadBalancer'
 }

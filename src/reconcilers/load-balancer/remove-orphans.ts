@@ -27,6 +27,8 @@ export interface OrphanPass {
   held?: HeldLock
   /** Every balancer in the provider's record; undefined when it keeps none that it can list. */
   list: ((signal: AbortSignal) => Promise<BalancerIdentity[]>) | undefined
+  /** Whether an object that lives keeps what the provider has of it; each does when absent. */
+  keeps?(object: KubernetesObject): boolean
   /** Has the provider remove what it has of this uid, from its own record. */
   remove(uid: string, turn: Pick<OrphanPass, 'key' | 'signal' | 'fence' | 'held'>): Promise<void>
 }
@@ -55,13 +57,13 @@ export async function removeFormer(uids: readonly string[], pass: OrphanPass): P
 const SEEN_FOR_MS = 60_000
 
 /**
- * Balancers whose object exists no more, because somebody took our finalizer by hand: reported when they are seen first,
+ * Balancers whose object exists no more, or is none to have one, because somebody took our finalizer by hand: reported when they are seen first,
  * and removed when they are seen again a while later. The first sighting is noted with the lock, outside this process.
  */
 export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<OrphanReport> {
   const recorded = await recordedBalancers(pass)
   if (recorded.length === 0) return { found: 0, removed: 0 }
-  const living = await livingUids(pass)
+  const living = await keepingUids(pass)
   const report = { found: 0, removed: 0 }
   for (const identity of recorded) {
     const key = { ...pass.key, namespace: identity.namespace, name: identity.name }
@@ -74,10 +76,16 @@ export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<O
   return report
 }
 
-async function livingUids({ store, key, signal }: OrphanPass): Promise<Map<string, string>> {
+async function keepingUids(pass: OrphanPass): Promise<Map<string, string>> {
+  const { store, key, signal } = pass
   const kind: Kind = key.kind
   const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
-  return new Map(objects.map((object): [string, string] => [formatKey(keyOf(kind, object)), object.metadata.uid ?? '']))
+  const keeping = objects.filter((object) => keeps(object, pass))
+  return new Map(keeping.map((object): [string, string] => [formatKey(keyOf(kind, object)), object.metadata.uid ?? '']))
+}
+
+function keeps(object: KubernetesObject, pass: OrphanPass): boolean {
+  return pass.keeps?.(object) ?? true
 }
 
 /** Whether it was removed; undefined when it is no orphan after all, or somebody else is at it. */
@@ -95,7 +103,7 @@ async function examineHeld(uid: string, pass: OrphanPass & Turn, remove: boolean
   const { store, key, signal, held, logger } = pass
   const note = `orphan-${uid}`
   const living = await store.get(key, { signal })
-  if (living?.metadata.uid === uid) return undefined
+  if (living?.metadata.uid === uid && keeps(living, pass)) return undefined
   const seenAt = Number(held.note(note) ?? Number.NaN)
   const now = held.now()
   if (Number.isNaN(seenAt)) {

@@ -1,11 +1,10 @@
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
-import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Node } from '../../domain/node.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
 import { publishedIngress } from '../../domain/service-balancer/published-ingress.ts'
-import { SERVICE_FINALIZER } from '../../domain/service-balancer/service-standing.ts'
+import { SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/service-standing.ts'
 import type { CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
@@ -23,19 +22,22 @@ import { isStillWorking, plainMessage, tell, tellFailure } from './tell-service.
 export async function serveService(serve: Serve, found: Service, pass: HeldServicePass): Promise<Outcome> {
   const { wanted, call } = serve
   const version = versionOf(serve, found)
+  if (wanted.record !== undefined) await forgetCreate(pass)
   if (call === 'ensure' && serve.isNews) await tell(found, [{ ...ENSURING, version }], pass)
   const service = serve.claim ? await claimService(found, pass) : found
   const answer = await callBalancer(serve, service, pass)
   if ('outcome' in answer) return answer.outcome
   const { result } = answer
-  if (call !== 'ensure') await forgetCreate(pass)
   await tell(service, notesFor(serve, result, version), pass)
   const ingress = result.status && publishedIngress(result.status, wanted.request.options)
   const published = await publishIngress(service, ingress, pass)
-  const isLook = published !== undefined && (published !== service || call === 'none')
+  const isLook = typeof published === 'object' && (published !== service || call === 'none')
   const current = isLook ? published : await pass.store.get(pass.key, { signal: pass.signal })
-  return lookAgain(service, current, pass)
+  const outcome = await lookAgain(service, current, pass)
+  return published === 'changed' && outcome.kind === 'settled' ? CHANGED : outcome
 }
+
+const CHANGED: Outcome = { kind: 'later', afterMs: 0, reason: 'it changed while its balancer was made' }
 
 const ENSURING = { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' } as const
 
@@ -143,20 +145,28 @@ const UPDATED = {
   message: 'Updated load balancer with new hosts',
 } as const
 
-/** The Service may have gone, or be going, while its balancer was made: then it is cleaned up at once. */
+/**
+ * The Service may have gone, or have become another's, while its balancer was made: then that is cleaned up at once, and
+ * what is not ours any more is not written to.
+ */
 async function lookAgain(service: Service, current: Service | undefined, pass: HeldServicePass): Promise<Outcome> {
   const { uid = '' } = service.metadata
-  if (current === undefined || current.metadata.uid !== uid) {
-    await askCloud(pass, { uid, options: {} }, (cloud, context) =>
-      cloud.ensureLoadBalancerDeleted(pass.clusterName, undefined, context),
-    )
-    return current === undefined
-      ? { kind: 'gone' }
-      : { kind: 'later', afterMs: 0, reason: 'another Service of its name' }
+  if (current === undefined) return removeMade(uid, pass, { kind: 'gone' })
+  if (current.metadata.uid !== uid) {
+    return removeMade(uid, pass, { kind: 'later', afterMs: 0, reason: 'another Service of its name' })
   }
-  if (isBeingDeleted(current)) return cleanUpService(current, pass)
+  const standing = standingOf(current, pass.loadBalancerClass)
+  if (standing.kind === 'cleanUp') return cleanUpService(current, pass)
+  if (standing.kind === 'leave') return removeMade(uid, pass, { kind: 'ignored', reason: standing.reason })
   if (hasFinalizer(current, SERVICE_FINALIZER)) return { kind: 'settled' }
   throw new CatalogueError('Conflict', 'our finalizer was taken away while the balancer was made', {
     object: pass.key,
   })
+}
+
+async function removeMade(uid: string, pass: HeldServicePass, outcome: Outcome): Promise<Outcome> {
+  await askCloud(pass, { uid, options: {} }, (cloud, context) =>
+    cloud.ensureLoadBalancerDeleted(pass.clusterName, undefined, context),
+  )
+  return outcome
 }
