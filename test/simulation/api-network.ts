@@ -143,7 +143,7 @@ function whatOf(kind: string, what: 'read' | 'write'): CallToDecide['what'] {
   return kind === 'Lease' && what === 'write' ? 'lease' : what
 }
 
-function isClaim(patch: Patch): boolean {
+export function isClaim(patch: Patch): boolean {
   return patch.type === 'json' && patch.operations.some(({ op, path }) => op === 'add' && path.startsWith(FINALIZERS))
 }
 

@@ -5,6 +5,7 @@ import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { hasNotes, holderOf, keyOfLease } from '../../src/domain/lease-record.ts'
+import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { belongsTo, type Stored } from './belongs-to.ts'
@@ -39,22 +40,31 @@ export function checkEnd(world: SimWorld, setting: Setting, journal: Journal): v
     if (owner.exists) checkLiving(owner, balancers, world, setting, journal)
     else checkGone(owner, balancers, setting, journal)
   }
-  checkLeases(world, journal)
+  checkLeases(world, journal, ({ kind, name }) => servedUid(readObject<Stored>(world.core, kind, name), world.core))
 }
 
-function checkLeases({ core, now }: SimWorld, journal: Journal): void {
+function servedUid(object: Stored | undefined, core: ControlPlaneCore): string | undefined {
+  const isServed =
+    object !== undefined &&
+    hasFinalizer(object, FINALIZER) &&
+    !isBeingDeleted(object) &&
+    belongsTo(object, core) === 'ours'
+  return isServed ? object.metadata.uid : undefined
+}
+
+/** `servedUid` tells the uid of an object that is served. */
+export function checkLeases(
+  { core, now }: Pick<SimWorld, 'core' | 'now'>,
+  journal: Journal,
+  servedUid: (key: ObjectKey) => string | undefined,
+): void {
   journal.checked(END_INVARIANTS.leases)
   for (const lease of listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE)) {
-    const { kind, name = '' } = keyOfLease(lease) ?? {}
-    const object = kind === undefined ? undefined : readObject<Stored>(core, kind, name)
-    const isUnknown = lease.metadata.annotations?.[CREATE_NOTE]?.includes(object?.metadata.uid ?? '-') ?? false
-    const isServed =
-      object !== undefined &&
-      hasFinalizer(object, FINALIZER) &&
-      !isBeingDeleted(object) &&
-      belongsTo(object, core) === 'ours'
-    if (hasNotes(lease) && !(isServed && isUnknown) && holderOf(lease, now(), MARGIN_MS) === undefined) continue
-    journal.violated(END_INVARIANTS.leases, `${kind} ${name}: ${JSON.stringify(lease.metadata.annotations)}`)
+    const key = keyOfLease(lease)
+    const uid = key && servedUid(key)
+    const isUnknown = uid !== undefined && (lease.metadata.annotations?.[CREATE_NOTE]?.includes(uid) ?? false)
+    if (hasNotes(lease) && !isUnknown && holderOf(lease, now(), MARGIN_MS) === undefined) continue
+    journal.violated(END_INVARIANTS.leases, `${key?.kind} ${key?.name}: ${JSON.stringify(lease.metadata.annotations)}`)
   }
 }
 

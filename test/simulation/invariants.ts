@@ -2,12 +2,12 @@ import { sameJson } from '../../src/domain/canonical-json.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import { formatKey, type ObjectKey } from '../../src/domain/object-key.ts'
 import type { Lock } from '../../src/ports/lock.ts'
-import type { ProviderContext } from '../../src/provider/multicluster.ts'
+import type { BalancerIdentity, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Setting } from './history.ts'
 import type { Journal } from './journal.ts'
 import { createLockHolders, type Holding } from './lock-holders.ts'
 import type { Commit, Owners } from './owners.ts'
-import { formatIdentity, type Method, type SimCloud } from './sim-cloud.ts'
+import { formatIdentity, type Method } from './sim-cloud.ts'
 import { FINALIZER } from './sim-config.ts'
 import { GO_FINALIZERS } from './sim-objects.ts'
 
@@ -29,20 +29,37 @@ export interface Invariants {
   watchLock(lock: Lock, id: string): Lock
   onCommit(commit: Commit): void
   onSend(id: string, key: ObjectKey, isWrite: boolean): void
-  onCloudCall(id: string, method: Method, context: ProviderContext, isGone: boolean): void
-  onCloudAnswer(id: string, method: Method, context: ProviderContext): void
+  onCloudCall(id: string, method: Method, context: CallContext, isGone: boolean): void
+  onCloudAnswer(id: string, method: Method, context: CallContext): void
   onFault(id: string): void
   onGone(id: string): void
   onFrozen(id: string): void
+  /** Whether it works on what is its own to work on. */
+  checkTurn(id: string, object: ObjectKey, work: string): void
+  holds(id: string, object: ObjectKey): boolean
   /** Who holds a lock. */
   holders(): string[]
   afterStep(): void
 }
 
+type CallContext = Pick<ProviderContext, 'identity'>
+
+/** What is balanced, and what of it is ours to change. */
+export interface BalancedRules {
+  kinds: readonly string[]
+  finalizer: string
+  /** Everything of an object that is not ours to change. */
+  foreignParts(object: KubernetesObject): unknown
+}
+
 export interface InvariantParts {
-  setting: Setting
+  rules: BalancedRules
   journal: Journal
-  cloud: SimCloud
+  cloud: {
+    balancers(): readonly { identity: BalancerIdentity; isLate: boolean }[]
+    /** Another one after every change. */
+    version(): unknown
+  }
   owners: () => Owners
   /** Whether the Lease of this object says so at this moment. */
   isLeased: (id: string, key: ObjectKey) => boolean
@@ -51,7 +68,7 @@ export interface InvariantParts {
 }
 
 export function createInvariants({
-  setting,
+  rules,
   journal,
   cloud,
   owners,
@@ -61,7 +78,7 @@ export function createInvariants({
   const faults = new Map<string, number>()
   const faultsOf = (id: string) => faults.get(id) ?? 0
   const holders = createLockHolders(journal, isLeased, servedVersion, checkReadAgain)
-  let seenVersion = 0
+  let seenVersion: unknown
   let isDirty = false
 
   function checkReadAgain(holding: Holding): void {
@@ -76,7 +93,6 @@ export function createInvariants({
     }
   }
 
-  /** Whether it works on what is its own to work on. */
   function checkTurn(id: string, object: ObjectKey, work: string): Holding | undefined {
     const key = formatKey(object)
     const holding = holders.of(id, key)
@@ -121,7 +137,7 @@ export function createInvariants({
   function checkForeign({ before, after, owner, writer }: Commit): void {
     if (writer === undefined || before === undefined || after === undefined) return
     journal.checked(STEP_INVARIANTS.foreign)
-    const [was, is] = [foreignParts(before, setting), foreignParts(after, setting)]
+    const [was, is] = [rules.foreignParts(before), rules.foreignParts(after)]
     if (!sameJson(was, is)) {
       journal.violated(
         STEP_INVARIANTS.foreign,
@@ -130,15 +146,19 @@ export function createInvariants({
     }
   }
 
+  const hadOurs = ({ metadata }: KubernetesObject) => metadata.finalizers?.includes(rules.finalizer) ?? false
+
   return {
     watchLock: holders.watch,
+    checkTurn,
+    holds: (id, object) => holders.of(id, formatKey(object)) !== undefined,
     onCommit(commit) {
       isDirty = true
       checkRelease(commit)
       checkForeign(commit)
     },
     onSend(id, key, isWrite) {
-      if (!isWrite || (key.kind !== 'MultiClusterIngress' && key.kind !== 'MultiClusterService')) return
+      if (!isWrite || !rules.kinds.includes(key.kind)) return
       checkTurn(id, key, 'a write')
     },
     onCloudCall(id, method, { identity }, isGone) {
@@ -176,13 +196,16 @@ export function createInvariants({
   }
 }
 
-function hadOurs({ metadata }: KubernetesObject): boolean {
-  return metadata.finalizers?.includes(FINALIZER) ?? false
-}
-
 const OUR_STATUS = ['loadBalancer', 'serviceLocations', 'trafficBlockClusters']
 
-/** Everything of an object that is not ours to change. */
+export function karmadaRules(setting: Setting): BalancedRules {
+  return {
+    kinds: ['MultiClusterIngress', 'MultiClusterService'],
+    finalizer: FINALIZER,
+    foreignParts: (object) => foreignParts(object, setting),
+  }
+}
+
 function foreignParts(object: KubernetesObject, { takeOver }: Setting): unknown {
   const { metadata, status, ...rest } = object as KubernetesObject & { status?: Record<string, unknown> }
   const { labels, annotations, ownerReferences, finalizers = [] } = metadata

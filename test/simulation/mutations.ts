@@ -18,7 +18,7 @@ export const MUTATIONS = {
   'no sweep': { noSweep: true },
 } as const satisfies Record<string, Mutation>
 
-function everybodysLock(lock: Lock): Lock {
+export function everybodysLock(lock: Lock): Lock {
   let fence = 0
   const notes = new Map<string, string>()
   return {
@@ -88,7 +88,7 @@ function withoutReadBack(inner: ClusterStore): ClusterStore {
   }
 }
 
-function withoutReleaseGuard(store: ClusterStore): ClusterStore {
+export function withoutReleaseGuard(store: ClusterStore): ClusterStore {
   return {
     ...store,
     patch(key, patch, options) {

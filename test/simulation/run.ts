@@ -2,13 +2,9 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { describeHistory } from './describe-history.ts'
-import { END_INVARIANTS } from './end-checks.ts'
-import { STEP_INVARIANTS } from './invariants.ts'
 import { RESTS } from './play.ts'
-import { playHistory } from './play-history.ts'
-import { randomDecisions } from './random-decisions.ts'
-import { addFound, type Found, nothingFound } from './search.ts'
-import { shrinkHistory } from './shrink-history.ts'
+import { addFound, type Found, nothingFound, stageFor, type WorldChoice } from './search.ts'
+import { CONTROL_PLANES, STAGES } from './stage.ts'
 
 // Between two reports of progress.
 const REPORT_MS = 15_000
@@ -20,17 +16,24 @@ const { values } = parseArgs({
   options: {
     histories: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
+    world: { type: 'string', default: 'mixed' },
     workers: { type: 'string', default: String(Math.max(1, Math.min(2, availableParallelism()))) },
   },
 })
 const histories = wholeNumber('histories', values.histories)
 const firstSeed = wholeNumber('seed', values.seed)
+const world = worldChoice(values.world)
 const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const played = world === 'mixed' ? CONTROL_PLANES : [world]
+const INVARIANTS = [...played.flatMap((name) => STAGES[name].invariants), RESTS]
 
 const started = performance.now()
 const total = await searchAll()
 reportCounts(total)
-for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) say(`\n${await shortest(seed, violation)}`)
+for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) {
+  say(`\n${await describeHistory(seed, violation, stageFor(world, seed))}`)
+}
 const failed = total.failures.length
 if (failed > MOST_SHRUNK) {
   say(
@@ -50,6 +53,13 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2)
 }
 
+function worldChoice(text: string): WorldChoice {
+  const known = (['mixed', ...CONTROL_PLANES] as const).find((name) => name === text)
+  if (known !== undefined) return known
+  process.stderr.write(`--world: none of mixed, ${CONTROL_PLANES.join(', ')}: ${text}\n`)
+  process.exit(2)
+}
+
 /** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
 function searchAll(): Promise<Found> {
   const sum = nothingFound()
@@ -64,7 +74,7 @@ function searchAll(): Promise<Found> {
       const hand = () => {
         const from = next
         next = Math.min(last, next + STRETCH)
-        if (from < last) return worker.postMessage({ from, count: next - from })
+        if (from < last) return worker.postMessage({ from, count: next - from, world })
         open -= 1
         worker.terminate().catch(reject)
         if (open === 0) resolve(sum)
@@ -93,24 +103,8 @@ function reportCounts(found: Found): void {
   say('\nwhat happened in them:')
   for (const [kind, count] of Object.entries(found.faults).sort()) say(`${String(count).padStart(10)}  ${kind}`)
   say('\nwhat was checked:')
-  for (const invariant of [
-    ...Object.values(STEP_INVARIANTS),
-    RESTS,
-    ...Object.values(END_INVARIANTS),
-    ...others(found),
-  ]) {
+  for (const invariant of [...new Set([...INVARIANTS, ...Object.keys(found.checks)])]) {
     say(`${String(found.checks[invariant] ?? 0).padStart(10)}  ${invariant}`)
   }
   say('')
-}
-
-function others({ checks }: Found): string[] {
-  const known: string[] = [...Object.values(STEP_INVARIANTS), RESTS, ...Object.values(END_INVARIANTS)]
-  return Object.keys(checks).filter((name) => !known.includes(name))
-}
-
-async function shortest(seed: number, violation: string): Promise<string> {
-  const decisions = randomDecisions(seed)
-  await playHistory(decisions)
-  return describeHistory(await shrinkHistory(decisions.history(), violation))
 }

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
-import { search } from './search.ts'
+import { search, type WorldChoice } from './search.ts'
 
 // Errors are part of the game; their stacks cost more than the game.
 Error.stackTraceLimit = 0
 
-parentPort?.on('message', ({ from, count }: { from: number; count: number }) => {
-  void search(from, count).then((found) => parentPort?.postMessage(found))
+parentPort?.on('message', ({ from, count, world }: { from: number; count: number; world: WorldChoice }) => {
+  void search(from, count, world).then((found) => parentPort?.postMessage(found))
 })

@@ -13,7 +13,7 @@ import type { SimProcess } from './sim-process.ts'
 
 export interface DoorParts {
   scheduler: Scheduler
-  decisions: Decisions
+  decisions: Pick<Decisions, 'review'>
   journal: Journal
   countCall: (label: string) => string
   /** Whoever answers at the door now; the how-manyth of them. Undefined: nobody does. */

@@ -1,10 +1,7 @@
-import { leaseName } from '../../src/adapters/lease/lease-name.ts'
-import { sha256 } from '../../src/adapters/system/sha256.ts'
 import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
+import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import { type Kind, RESOURCES } from '../../src/domain/kinds.ts'
-import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
-import type { Lease } from '../../src/domain/lease.ts'
-import { holderOf } from '../../src/domain/lease-record.ts'
+import { isBeingDeleted, type KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
@@ -14,17 +11,18 @@ import { belongsTo, type Stored } from './belongs-to.ts'
 import { createCallCounter } from './call-counter.ts'
 import { createExchanges } from './exchanges.ts'
 import type { Action, BalancedName, Setting } from './history.ts'
-import { createInvariants } from './invariants.ts'
+import { createInvariants, karmadaRules } from './invariants.ts'
+import { isLeased } from './is-leased.ts'
 import type { Mutation } from './mutation.ts'
 import { type Owners, trackOwners } from './owners.ts'
 import { performUserAction } from './perform-user-action.ts'
 import type { World, WorldParts as WorldPartsOf } from './play.ts'
 import { createSimCloud, type SimCloud } from './sim-cloud.ts'
-import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
+import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE } from './sim-config.ts'
 import { createSimDoors, KARMADA_RULES } from './sim-doors.ts'
 import { createFleet } from './sim-fleet.ts'
 import { createSimInstance } from './sim-instance.ts'
-import { GO_FINALIZERS, listObjects, NAMESPACE, OTHER_CLASS, readObject } from './sim-objects.ts'
+import { GO_FINALIZERS, NAMESPACE, OTHER_CLASS, readObject } from './sim-objects.ts'
 import type { SimProcess } from './sim-process.ts'
 
 /** One control plane, one cloud, and the instances of the function. */
@@ -54,10 +52,18 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
   let writer: string | undefined
   let writes = 0
   let losses = 0
-  const invariants = createInvariants({ setting, journal, cloud, owners: () => owners, isLeased, servedVersion })
+  const invariants = createInvariants({
+    rules: karmadaRules(setting),
+    journal,
+    cloud,
+    owners: () => owners,
+    isLeased: (id, key) => isLeased(core, id, key, scheduler.now()),
+    servedVersion,
+  })
   const core = createCore()
   const owners = trackOwners(
     core,
+    { kinds: ['MultiClusterIngress', 'MultiClusterService'], isHeld },
     () => writer,
     (commit) => {
       invariants.onCommit(commit)
@@ -85,13 +91,6 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     onFrozen: invariants.onFrozen,
   })
   fleet.heal()
-
-  /** By the API server's clock, with the margin that others wait. */
-  function isLeased(id: string, key: ObjectKey): boolean {
-    const name = leaseName(FINALIZER, key, sha256)
-    const lease = listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE).find(({ metadata }) => metadata.name === name)
-    return lease !== undefined && holderOf(lease, scheduler.now(), MARGIN_MS) === id
-  }
 
   function servedVersion({ kind, name }: ObjectKey): string | undefined {
     if (kind !== 'MultiClusterIngress' && kind !== 'MultiClusterService') return undefined
@@ -229,6 +228,10 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     absent: () => NAMES.filter((name) => owners.all().every((owner) => !owner.exists || owner.name !== name)),
     hasLosses: () => losses > 0,
   }
+}
+
+function isHeld(object: KubernetesObject): boolean {
+  return [FINALIZER, ...GO_FINALIZERS].some((name) => hasFinalizer(object, name))
 }
 
 function kindOfDefinition(name: string): string {

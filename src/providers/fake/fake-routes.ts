@@ -15,6 +15,8 @@ export interface FakeRoute {
 export interface FakeRoutes {
   routes: Routes
   put(route: FakeRoute): void
+  /** By hand, in the cloud's console. */
+  remove(destinationCIDR: string): void
   all(): FakeRoute[]
 }
 
@@ -29,6 +31,10 @@ export function createFakeRoutes(log: FakeCallLog, machines: FakeMachines): Fake
 
   return {
     put: (route) => void routes.push(route),
+    remove(destinationCIDR) {
+      const index = routes.findIndex((route) => route.destinationCIDR === destinationCIDR)
+      if (index >= 0) routes.splice(index, 1)
+    },
     all: () => [...routes],
     routes: {
       listRoutes: (cluster, context) =>
