@@ -83,7 +83,8 @@ export function createInvariants({
 
   function checkReadAgain(holding: Holding): void {
     for (const { uid, wasLeaving, faults: before } of holding.ensured) {
-      if (!wasLeaving || before !== faultsOf(holding.id) || holding.held.lost.aborted) continue
+      // Who stood still may have no time left.
+      if (!wasLeaving || before !== faultsOf(holding.id) || holding.wasFrozen || holding.held.lost.aborted) continue
       journal.checked(STEP_INVARIANTS.readAgain)
       if (holding.deleted.has(uid)) continue
       journal.violated(

@@ -32,6 +32,8 @@ export interface ClusterStage {
   core: ControlPlaneCore
   cloud: SimClusterCloud
   setting: KubernetesSetting
+  /** Which pod networks were given to nodes, by their uids. */
+  given: Map<string, string[]>
   now(): number
 }
 
@@ -110,7 +112,7 @@ function onNode(action: NodeAction, stage: ClusterStage): Promise<unknown> {
       return node === undefined ? Promise.resolve() : core.delete(targetOf('Node', name), USER)
     case 'podCidr': {
       if (node === undefined || node.spec?.podCIDRs !== undefined) return Promise.resolve()
-      return patch(core, 'Node', name, { spec: { podCIDRs: freeCidrs(action, core) } })
+      return patch(core, 'Node', name, { spec: { podCIDRs: freeCidrs(action, node, stage) } })
     }
     case 'mark':
       return node === undefined ? Promise.resolve() : mark(action.with, node, core)
@@ -180,12 +182,19 @@ function join({ node: number, as, machine: how }: Extract<NodeAction, { do: 'joi
   )
 }
 
-/** As the node IPAM gives them: nobody else's who lives. */
-function freeCidrs({ from, families }: Extract<NodeAction, { do: 'podCidr' }>, core: ControlPlaneCore): string[] {
-  const taken = listObjects<Node>(core, 'Node').flatMap(({ spec }) => spec?.podCIDRs ?? [])
+/** As the node IPAM gives them: nobody else's who lives, and the same to whom they were given before. */
+function freeCidrs(
+  { from, families }: Extract<NodeAction, { do: 'podCidr' }>,
+  { metadata: { uid = '' } }: Node,
+  { core, given }: ClusterStage,
+): string[] {
+  const living = listObjects<Node>(core, 'Node').map(({ metadata }) => metadata.uid ?? '')
+  const taken = living.flatMap((other) => given.get(other) ?? [])
   const candidates = [0, 1, 2, 3, 4].map((step) => ((from + step) % 5) + 1)
   const index = candidates.find((each) => !taken.includes(podCidr(each))) ?? 6
-  return families === 1 ? [podCidr(index)] : [podCidr(index), podCidr6(index)]
+  const cidrs = given.get(uid) ?? (families === 1 ? [podCidr(index)] : [podCidr(index), podCidr6(index)])
+  given.set(uid, cidrs)
+  return cidrs
 }
 
 function mark(how: Extract<NodeAction, { do: 'mark' }>['with'], node: Node, core: ControlPlaneCore): Promise<unknown> {

@@ -56,6 +56,7 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
   let writer: string | undefined
   let writes = 0
   const ours = new Set<string>()
+  const given = new Map<string, string[]>()
   const invariants = createInvariants({
     rules: SERVICE_RULES,
     journal,
@@ -207,7 +208,7 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
       default:
         journal.happened(`user: ${action.do}${'how' in action && action.do === 'machine' ? ` ${action.how}` : ''}`)
         cloud.touch()
-        performClusterAction(action, { core, cloud, setting, now: scheduler.now }).catch((error) =>
+        performClusterAction(action, { core, cloud, setting, given, now: scheduler.now }).catch((error) =>
           journal.say(`  refused: ${String(error).slice(0, 120)}`),
         )
     }
