@@ -44,7 +44,7 @@ export interface Composed extends Pick<Flow, 'reader' | 'reconcilers' | 'marks' 
   mutate(request: AdmissionRequest): JsonPatchOperation[]
 }
 
-export const noMetrics: Metrics = { count() {}, observe() {} }
+const noMetrics: Metrics = { count() {}, observe() {} }
 
 /** `compose` is given its own connection to the API server, its clock and its lock. */
 export function createSimProcess(

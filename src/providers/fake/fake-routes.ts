@@ -1,4 +1,5 @@
-import type { Route, Routes } from '../../provider/cloud.ts'
+import type { Route } from '../../domain/nodes/route.ts'
+import type { Routes } from '../../provider/cloud.ts'
 import type { FakeCallLog } from './fake-call-log.ts'
 import type { FakeMachines } from './fake-machines.ts'
 

@@ -21,6 +21,8 @@ export const NODE_INVARIANTS = {
 
 export interface NodeInvariants {
   afterStep(): void
+  /** Names of the nodes that there are. */
+  names(): string[]
 }
 
 export interface NodeInvariantParts {
@@ -41,7 +43,7 @@ export const TRAITS = [
   'topology.kubernetes.io/region',
   'failure-domain.beta.kubernetes.io/region',
 ]
-export const RACK = 'example.com/rack'
+const RACK = 'example.com/rack'
 
 // A pass and the longest freeze: an answer of the cloud may be so old when the node goes.
 const ANSWER_MS = 120_000
@@ -110,6 +112,7 @@ export function watchNodes({ core, cloud, journal, now, writer }: NodeInvariantP
   }
 
   return {
+    names: () => [...nodes.values()].map(({ metadata }) => metadata.name),
     afterStep() {
       if (cloud.version() === seenVersion) return
       seenVersion = cloud.version()

@@ -238,7 +238,7 @@ function mark(how: Extract<NodeAction, { do: 'mark' }>['with'], node: Node, core
 }
 
 /** Also one that is not shown yet. */
-export function machineOf(number: NodeNumber, { machines }: SimClusterCloud) {
+function machineOf(number: NodeNumber, { machines }: SimClusterCloud) {
   return machines.all().find(({ name, state }) => name === nameOf(number) && state !== 'terminated')
 }
 

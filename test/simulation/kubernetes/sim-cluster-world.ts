@@ -55,6 +55,7 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
   const cloud = createSimClusterCloud({ setting: setting.cloud, scheduler, decisions, journal, countCall, exchanges })
   let writer: string | undefined
   let writes = 0
+  const living = new Set<string>()
   const ours = new Set<string>()
   const given = new Map<string, string[]>()
   const invariants = createInvariants({
@@ -83,6 +84,8 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
 
   function onCommit(commit: Commit): void {
     const { before, after, owner, writer: by } = commit
+    if (after === undefined) living.delete(owner.name)
+    else living.add(owner.name)
     const verb = after === undefined ? 'gone' : before === undefined ? 'created' : 'changed'
     journal.say(`  Service ${owner.name} ${verb} by ${by ?? 'a user'}`)
     if (by !== undefined && before !== undefined) {
@@ -233,10 +236,10 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
       nodes.afterStep()
     },
     busy: () => fleet.indexesOf(invariants.holders()),
-    absent: () => [
-      ...SERVICES.filter((name) => readObject(core, 'Service', name) === undefined),
-      ...NODES.map(nameOf).filter((name) => readObject(core, 'Node', name) === undefined),
-    ],
+    absent() {
+      const there = [...living, ...nodes.names()]
+      return [...SERVICES, ...NODES.map(nameOf)].filter((name) => !there.includes(name))
+    },
   }
 }
 

@@ -2,13 +2,13 @@ import type { Config } from '../../../src/config/config.ts'
 import { parseConfig } from '../../../src/config/parse-config.ts'
 import { SERVICE_FINALIZER } from '../../../src/domain/service-balancer/service-standing.ts'
 import { OPTION } from '../../support/build-cluster.ts'
-import { CLUSTER_ID, IDENTITY } from '../sim-config.ts'
+import { IDENTITY } from '../sim-config.ts'
 import type { KubernetesSetting, NodeNumber, ServiceName } from './history.ts'
 
 export const SERVICES: readonly ServiceName[] = ['web', 'api']
 export const NODES: readonly NodeNumber[] = [1, 2, 3]
 export const CLUSTER_NAME = 'kubernetes'
-export { CLUSTER_ID, IDENTITY, OPTION, SERVICE_FINALIZER }
+export { OPTION, SERVICE_FINALIZER }
 
 export const OTHER_CLASS = 'example.com/other'
 export const OWN_CLASS = 'example.com/own'
