@@ -945,7 +945,7 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
   t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing is released yet')
-  await world.clock.advance(37_000)
+  await world.clock.advance(42_000)
   t.equal(world.read(INGRESS), undefined)
   t.same(world.cloud.balancers(), [])
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
@@ -984,7 +984,7 @@ t.test('what the cloud still brings while it is asked to delete is found before 
   await tell(world, 'CREATE', INGRESS)
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
-  await world.clock.advance(15_200)
+  await world.clock.advance(20_200)
   const sweeping = sweep(world)
   await world.clock.advance(60_000)
   await sweeping

@@ -4,6 +4,7 @@ import { formatKey, type ObjectKey } from '../../src/domain/object-key.ts'
 import type { Lock } from '../../src/ports/lock.ts'
 import type { ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Setting } from './history.ts'
+import { isForgotten } from './is-forgotten.ts'
 import type { Journal } from './journal.ts'
 import { createLockHolders, type Holding } from './lock-holders.ts'
 import type { Commit, Owners } from './owners.ts'
@@ -15,8 +16,9 @@ import { GO_FINALIZERS } from './sim-objects.ts'
 export const STEP_INVARIANTS = {
   one: 'at most one balancer belongs to an identity',
   owned:
-    'each balancer has a living owner that carries our finalizer, unless a user took it or the cloud made it after its caller had gone',
-  released: 'our finalizer is released only when no balancer is left, late ones of callers that had gone aside',
+    'each balancer has a living owner that carries our finalizer, unless a user took it, or a process died that kept its notes to itself',
+  released:
+    'our finalizer is released only when no balancer is left, those aside that processes asked for which died with their notes',
   foreign: 'of an object we change our finalizer and our own status fields, and nothing else',
   locked: 'nobody writes to an object or changes its balancer but who holds its lock and was not told that it is lost',
   alone: 'nobody begins a write or a change in the cloud while another one that lives holds the lock',
@@ -66,7 +68,7 @@ export function createInvariants({
 
   function checkReadAgain(holding: Holding): void {
     for (const { uid, wasLeaving, faults: before } of holding.ensured) {
-      if (!wasLeaving || before !== faultsOf(holding.id) || holding.held.lost.aborted) continue
+      if (!wasLeaving || before !== faultsOf(holding.id) || holding.wasFrozen || holding.held.lost.aborted) continue
       journal.checked(STEP_INVARIANTS.readAgain)
       if (holding.deleted.has(uid)) continue
       journal.violated(
@@ -95,7 +97,7 @@ export function createInvariants({
   function checkBalancers(): void {
     const identities = new Set<string>()
     for (const balancer of cloud.balancers()) {
-      const { identity, isLate } = balancer
+      const { identity } = balancer
       const name = formatIdentity(identity)
       journal.checked(STEP_INVARIANTS.one)
       if (identities.has(name)) journal.violated(STEP_INVARIANTS.one, name)
@@ -103,7 +105,7 @@ export function createInvariants({
       const owner = owners().get(identity.uid)
       journal.checked(STEP_INVARIANTS.owned)
       if (owner?.exists && owner.held) continue
-      if (isLate || owner?.stripped) continue
+      if (isForgotten(balancer, setting) || owner?.stripped) continue
       journal.violated(
         STEP_INVARIANTS.owned,
         `${name}: ${owner?.exists ? 'its owner has no finalizer' : 'its owner is gone'}`,
@@ -114,7 +116,7 @@ export function createInvariants({
   function checkRelease({ before, owner, writer }: Commit): void {
     if (writer === undefined || before === undefined || owner.held || !hadOurs(before)) return
     journal.checked(STEP_INVARIANTS.released)
-    const left = cloud.balancers().find(({ identity, isLate }) => identity.uid === owner.uid && !isLate)
+    const left = cloud.balancers().find((one) => one.identity.uid === owner.uid && !isForgotten(one, setting))
     if (left !== undefined) journal.violated(STEP_INVARIANTS.released, formatIdentity(left.identity))
   }
 
@@ -144,7 +146,8 @@ export function createInvariants({
     onCloudCall(id, method, { identity }, isGone) {
       if (method === 'get' || method === 'list') return
       // What is left of an object that is gone nobody else works on.
-      if (isGone) return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
+      if (isGone && !owners().get(identity.uid)?.exists)
+        return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
       const holding = checkTurn(id, identity, method)
       if (method !== 'ensureDeleted') return
       holding?.deleted.add(identity.uid)

@@ -12,6 +12,7 @@ import type {
   UserAction,
 } from './history.ts'
 import { createPrng, type Prng } from './prng.ts'
+import { PROVIDER_DEADLINE_MS } from './sim-config.ts'
 
 export interface RandomDecisions extends Decisions {
   /** What was decided so far, as a history that can be played again. */
@@ -262,10 +263,10 @@ function cloudFaults({ what }: CallToDecide, prng: Prng, { cloud }: Setting): (r
     [3, { cloud: 'failedAfter' }],
     [3, { cloud: 'lostAfter' }],
   ]
-  if (what === 'delete') return [...changing, [3, { cloud: 'partial' }]]
-  // Only a cloud that states a window is late.
-  if (cloud.windowMs === 0) return changing
-  return [...changing, [5, { cloud: 'late', ms: 1 + prng.integer(cloud.windowMs - 1) }]]
+  const own = what === 'delete' ? [...changing, [3, { cloud: 'partial' }] as const] : changing
+  // Only a cloud that states a window is late: by no more than that after its caller has given up.
+  if (cloud.windowMs === 0) return own
+  return [...own, [5, { cloud: 'late', ms: 1 + prng.integer(PROVIDER_DEADLINE_MS + cloud.windowMs - 1) }]]
 }
 
 const REVIEW_FAULTS: readonly (readonly [number, ReviewFault])[] = [

@@ -15,7 +15,7 @@ import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { noteHeldPools } from './pool-notes.ts'
 import { publishCondition, SERVED } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
-import { forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
+import { createCame, forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
@@ -82,7 +82,7 @@ async function serve<K extends BalancedKind>(
   await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
-  if (decision.call !== 'ensure') await forgetCreate(pass)
+  if (decision.call !== 'ensure') await createCame(object.metadata.uid ?? '', pass)
   const { status } = snapshot.inputs
   const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
   const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
@@ -139,7 +139,7 @@ async function callBalancer<K extends BalancedKind>(
   const subject = { uid: object.metadata.uid ?? '', inputs }
   try {
     return call === 'ensure'
-      ? await rememberingCreate(subject.uid, pass, () =>
+      ? await rememberingCreate({ uid: subject.uid, isThere: false }, pass, () =>
           askProvider(pass, subject, (calls, context) => calls.ensure(view, context)),
         )
       : await askProvider(pass, subject, (calls, context) => calls.update(view, context))

@@ -1,4 +1,6 @@
+import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
+import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
@@ -47,10 +49,15 @@ export function createBalancerReconciler<K extends BalancedKind>(
 }
 
 function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
-  const { resource, logger, clusterId } = pass
+  const { resource, logger, clusterId, finalizer, store } = pass
   const list = resource.calls?.list
   return {
     ...pass,
+    async mayHaveBalancer(object, signal) {
+      if (hasFinalizer(object, finalizer) || otherProvidersFinalizer(object, finalizer) !== undefined) return true
+      if (isBeingDeleted(object)) return false
+      return (await resource.ownershipOf(object as ObjectOfKind[K], store, signal)).kind !== 'another'
+    },
     list: list && ((signal) => list({ signal, logger, clusterId })),
     remove: (uid, turn) =>
       askProvider({ ...pass, ...turn, key: { ...turn.key, kind: resource.kind } }, { uid }, (calls, context) =>

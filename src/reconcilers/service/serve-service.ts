@@ -9,7 +9,7 @@ import { SERVICE_FINALIZER } from '../../domain/service-balancer/service-standin
 import type { CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
-import { forgetCreate, rememberingCreate } from '../load-balancer/unknown-create.ts'
+import { createCame, rememberingCreate } from '../load-balancer/unknown-create.ts'
 import { claimService } from './claim-service.ts'
 import { cleanUpService } from './clean-up-service.ts'
 import type { Serve } from './decide-service.ts'
@@ -28,7 +28,7 @@ export async function serveService(serve: Serve, found: Service, pass: HeldServi
   const answer = await callBalancer(serve, service, pass)
   if ('outcome' in answer) return answer.outcome
   const { result } = answer
-  if (call !== 'ensure') await forgetCreate(pass)
+  if (call !== 'ensure') await createCame(service.metadata.uid ?? '', pass)
   await tell(service, notesFor(serve, result, version), pass)
   const ingress = result.status && publishedIngress(result.status, wanted.request.options)
   const published = await publishIngress(service, ingress, pass)
@@ -77,7 +77,8 @@ async function ensure({ wanted }: Serve, service: Service, pass: HeldServicePass
       cloud.ensureLoadBalancer(pass.clusterName, service, request.nodes, context),
     )
   try {
-    return { result: record === undefined ? await rememberingCreate(uid, pass, call) : await call() }
+    // One that comes late finds a balancer that is deleted by then, and makes it anew.
+    return { result: await rememberingCreate({ uid, isThere: record !== undefined }, pass, call) }
   } catch (error) {
     if (isElsewhere(error)) return { outcome: ELSEWHERE }
     await tellFailure(service, 'failed to ensure load balancer', error, pass)
