@@ -48,7 +48,8 @@ function checkLeases({ core, now }: SimWorld, journal: Journal): void {
   for (const lease of listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE)) {
     const { kind, name = '' } = keyOfLease(lease) ?? {}
     const object = kind === undefined ? undefined : readObject<Stored>(core, kind, name)
-    const isUnknown = lease.metadata.annotations?.[CREATE_NOTE]?.includes(object?.metadata.uid ?? '-') ?? false
+    const noted = JSON.parse(lease.metadata.annotations?.[CREATE_NOTE] ?? '{}') as { uid?: string; until?: number }
+    const isUnknown = noted.uid === object?.metadata.uid && (noted.until ?? 0) > now()
     const isServed =
       object !== undefined &&
       hasFinalizer(object, FINALIZER) &&

@@ -2,12 +2,14 @@ import t from 'tap'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import { buildNode, buildWeb, optionsOf, FINALIZER as SERVICE_FINALIZER, WEB } from '../support/build-cluster.ts'
 import { buildIngress } from '../support/build-objects.ts'
+import { tell } from '../support/karmada-story.ts'
 import { createServiceWorld } from '../support/service-world.ts'
 import { createWorld, FINALIZER } from '../support/world.ts'
 
 // The smallest histories of what the simulation found, told by hand.
 
 const INGRESS = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'storefront' } as const
+const SLICE = { kind: 'EndpointSlice', namespace: 'shop', name: 'imported-edge-a-web-x7k2p' } as const
 const GO_FINALIZER = 'karmada.io/multi-cluster-ingress-controller'
 const noAbort = () => new AbortController().signal
 
@@ -177,4 +179,38 @@ t.test('a balancer that the dead bring to an object that is another’s by now i
   await sweep()
   await late.at(-1)?.()
   t.match(await sweep(), { orphans: { found: 0, removed: 0 } }, 'one that is ours keeps it')
+})
+
+t.test('a sweep that read the endpoints before they moved does not bring the old ones back', async (t) => {
+  let isArmed = false
+  const world = createWorld({
+    provider(fake) {
+      const { loadBalancer } = fake
+      if (loadBalancer === undefined) return fake
+      return {
+        ...fake,
+        loadBalancer: {
+          ...loadBalancer,
+          async getLoadBalancer(ingress, context) {
+            if (isArmed) {
+              isArmed = false
+              await world.edit(SLICE, { endpoints: [{ addresses: ['10.64.0.99'] }] })
+              await tell(world, 'cloudEvents', [{ operation: 'UPDATE', object: world.read(SLICE) as never }])
+              await world.clock.advance(1_000)
+            }
+            return loadBalancer.getLoadBalancer(ingress, context)
+          },
+        },
+      }
+    },
+  })
+  const updates = () => world.handed.filter(({ method }) => method === 'update')
+  for (const name of ['storefront', 'b', 'c']) await world.create(buildIngress({ metadata: { name } }))
+  await tell(world, 'sweep', [])
+  t.equal(updates().length, 0)
+  isArmed = true
+  await tell(world, 'sweep', [])
+  await world.clock.advance(1_000)
+  t.ok(updates().length >= 3)
+  for (const { context } of updates()) t.match(JSON.stringify(context.backends), '10.64.0.99')
 })

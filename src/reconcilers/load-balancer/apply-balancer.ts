@@ -76,9 +76,7 @@ async function serve<K extends BalancedKind>(
   pass: HeldPass<K>,
 ): Promise<Outcome> {
   const object =
-    decision.claim === 'none'
-      ? await readUnchanged(snapshot.object, pass)
-      : await claimFinalizer(decision.claim, snapshot.object, pass)
+    decision.claim === 'none' ? snapshot.object : await claimFinalizer(decision.claim, snapshot.object, pass)
   await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
@@ -91,7 +89,9 @@ async function serve<K extends BalancedKind>(
     return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object: current }, pass)
   }
   if (!hasFinalizer(current, pass.finalizer)) {
-    throw moved(pass, 'our finalizer was taken away while the balancer was made')
+    throw new CatalogueError('Conflict', 'our finalizer was taken away while the balancer was made', {
+      object: pass.key,
+    })
   }
   await publishCondition(current, SERVED, pass)
   await tellAll(current, [...notesFor(decision, result), ...snapshot.inputs.findings], pass)
@@ -112,18 +112,6 @@ async function claimFinalizer<K extends BalancedKind>(
     throw new CatalogueError('ApiFailed', 'the API server took our finalizer and did not store it', { object: key })
   }
   return stored
-}
-
-/** What was decided before the lock was ours holds only for the same version of the object. */
-async function readUnchanged<K extends BalancedKind>(
-  object: ObjectOfKind[K],
-  pass: BalancerPass<K>,
-): Promise<ObjectOfKind[K]> {
-  const current = await pass.store.get(pass.key, { signal: pass.signal })
-  if (current === undefined || current.metadata.resourceVersion !== object.metadata.resourceVersion) {
-    throw moved(pass, 'the object changed before its turn')
-  }
-  return current
 }
 
 /** Undefined when the provider leaves the object to somebody else. */
@@ -153,20 +141,18 @@ async function callBalancer<K extends BalancedKind>(
 }
 
 /**
- * An object that stays is looked at once more: it may be ours again, and its balancer would be gone for nothing. What the
- * Go manager held is made ours first: when only half is done, and the object is ours again, the next pass must not take
- * it for one whose balancer it has to find.
+ * What the Go manager held and what stays is made ours first: when only half is done, and the object is ours again, the
+ * next pass must not take it for one whose balancer it has to find.
  */
 async function leave<K extends BalancedKind>(
   { finalizer }: CleanUp,
   snapshot: Snapshot<K>,
   pass: HeldPass<K>,
 ): Promise<Outcome> {
-  if (isBeingDeleted(snapshot.object)) return cleanUp({ do: 'cleanUp', finalizer }, snapshot, pass)
-  const object =
-    finalizer === pass.finalizer
-      ? await readUnchanged(snapshot.object, pass)
-      : await claimFinalizer('takeOver', snapshot.object, pass)
+  if (isBeingDeleted(snapshot.object) || finalizer === pass.finalizer) {
+    return cleanUp({ do: 'cleanUp', finalizer }, snapshot, pass)
+  }
+  const object = await claimFinalizer('takeOver', snapshot.object, pass)
   return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object }, pass)
 }
 
@@ -245,8 +231,4 @@ async function tellFailure<K extends BalancedKind>(
   const { message } = error
   if (!isBeingDeleted(object)) await publishCondition(object, { status: 'False', reason, message }, pass)
   await tellAll(object, [{ type: 'Warning', reason, message }], pass)
-}
-
-function moved<K extends BalancedKind>(pass: BalancerPass<K>, message: string): CatalogueError {
-  return new CatalogueError('Conflict', message, { object: pass.key })
 }
