@@ -93,9 +93,21 @@ async function serve<K extends BalancedKind>(
       object: pass.key,
     })
   }
-  await publishCondition(current, SERVED, pass)
+  const published = await publishCondition(current, SERVED, pass)
   await tellAll(current, [...notesFor(decision, result), ...snapshot.inputs.findings], pass)
-  return { kind: 'settled' }
+  const isWritten = published.metadata.resourceVersion !== snapshot.object.metadata.resourceVersion
+  return { kind: 'settled', acted: isWritten || isChange(decision, result, snapshot) }
+}
+
+/** A provider that does not say is believed to have done what it was called for, if that was known to be anything. */
+function isChange<K extends BalancedKind>(
+  { call }: Serve,
+  { changed }: BalancerResult,
+  { record, inputs }: Snapshot<K>,
+): boolean {
+  const stored = record?.fingerprint
+  const isNews = record === undefined || (stored !== undefined && stored !== inputs.fingerprint)
+  return call !== 'none' && (changed ?? isNews)
 }
 
 /** Invariant: no balancer is made for an object unless the API server answered with a copy that carries our finalizer. */

@@ -140,7 +140,7 @@ async function publishForOthers<K extends BalancedKind>(
   if (statusPatch(object.status, inputs.status) === undefined) return ignored
   const publish = async (turn: BalancerPass<K>) => {
     await publishStatus(object, inputs.status, turn)
-    return ignored
+    return { ...ignored, acted: true }
   }
   return pass.held === undefined ? underLock(pass, publish) : publish(pass)
 }
@@ -148,7 +148,7 @@ async function publishForOthers<K extends BalancedKind>(
 /** What serves now is what the next pass must not lose; a held pool is looked at again when its time is up. */
 function rememberPools<K extends BalancedKind>(
   { object, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
-  outcome: Outcome,
+  outcome: Extract<Outcome, { kind: 'settled' | 'gone' }>,
   { pools, key }: BalancerPass<K>,
 ): Outcome {
   if (outcome.kind === 'gone') {
@@ -157,5 +157,6 @@ function rememberPools<K extends BalancedKind>(
   }
   pools.remember(key, object.metadata.uid ?? '', inputs.memory)
   if (inputs.lookAgainMs === undefined) return outcome
-  return { kind: 'later', afterMs: inputs.lookAgainMs, reason: 'endpoints vanished; their pools are held for a while' }
+  const reason = 'endpoints vanished; their pools are held for a while'
+  return { ...outcome, kind: 'later', afterMs: inputs.lookAgainMs, reason }
 }

@@ -34,7 +34,10 @@ export async function serveService(serve: Serve, found: Service, pass: HeldServi
   const published = await publishIngress(service, ingress, pass)
   const isLook = published !== undefined && (published !== service || call === 'none')
   const current = isLook ? published : await pass.store.get(pass.key, { signal: pass.signal })
-  return lookAgain(service, current, pass)
+  const outcome = await lookAgain(service, current, pass)
+  if (outcome.kind !== 'settled') return outcome
+  const isWritten = current?.metadata.resourceVersion !== found.metadata.resourceVersion
+  return { ...outcome, acted: isWritten || (call !== 'none' && (result.changed ?? serve.isNews)) }
 }
 
 const ENSURING = { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' } as const
