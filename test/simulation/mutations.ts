@@ -43,6 +43,8 @@ function everybodysLock(lock: Lock): Lock {
   }
 }
 
+export type MutationName = keyof typeof MUTATIONS
+
 type Note = string | undefined
 
 /** Another note of a create than the one that is due. */

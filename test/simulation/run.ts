@@ -1,22 +1,25 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
+import { crashMatrix, formatRow, formatSize } from './crash-matrix.ts'
 import { describeHistory } from './describe-history.ts'
 import { END_INVARIANTS } from './end-checks.ts'
 import { STEP_INVARIANTS } from './invariants.ts'
+import { MUTATIONS, type MutationName } from './mutations.ts'
 import { playHistory, RESTS } from './play-history.ts'
 import { randomDecisions } from './random-decisions.ts'
-import { addFound, type Found, nothingFound } from './search.ts'
+import type { Found } from './search.ts'
+import { searchAll } from './search-all.ts'
 import { shrinkHistory } from './shrink-history.ts'
 
 // Between two reports of progress.
 const REPORT_MS = 15_000
-const STRETCH = 100
 // One is enough to begin with; a few more may be of another kind.
 const MOST_SHRUNK = 3
 
 const { values } = parseArgs({
   options: {
+    'crash-matrix': { type: 'boolean', default: false },
+    without: { type: 'string' },
     histories: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
     workers: { type: 'string', default: String(Math.max(1, Math.min(2, availableParallelism()))) },
@@ -26,8 +29,27 @@ const histories = wholeNumber('histories', values.histories)
 const firstSeed = wholeNumber('seed', values.seed)
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
+if (values['crash-matrix']) {
+  const rows = await crashMatrix((row) => say(formatRow(row)))
+  say(formatSize(rows))
+  process.exit(rows.every(({ differences }) => differences.length === 0) ? 0 : 1)
+}
+
+const without = safeguard(values.without)
+const mutation = without === undefined ? {} : MUTATIONS[without]
 const started = performance.now()
-const total = await searchAll()
+let reportedAt = started
+const total = await searchAll({
+  firstSeed,
+  histories,
+  workers: wholeNumber('workers', values.workers),
+  without,
+  onProgress(found) {
+    if (performance.now() - reportedAt < REPORT_MS) return
+    reportedAt = performance.now()
+    say(`${found.played} of ${histories}, ${speed(found)}, ${found.failures.length} failed`)
+  },
+})
 reportCounts(total)
 for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) say(`\n${await shortest(seed, violation)}`)
 const failed = total.failures.length
@@ -49,37 +71,10 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2)
 }
 
-/** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
-function searchAll(): Promise<Found> {
-  const sum = nothingFound()
-  const last = firstSeed + histories
-  let next = firstSeed
-  let reportedAt = started
-  const count = Math.min(wholeNumber('workers', values.workers), Math.ceil(histories / STRETCH))
-  return new Promise((resolve, reject) => {
-    let open = count
-    for (let index = 0; index < count; index += 1) {
-      const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
-      const hand = () => {
-        const from = next
-        next = Math.min(last, next + STRETCH)
-        if (from < last) return worker.postMessage({ from, count: next - from })
-        open -= 1
-        worker.terminate().catch(reject)
-        if (open === 0) resolve(sum)
-      }
-      worker.on('error', reject)
-      worker.on('message', (found: Found) => {
-        addFound(sum, found)
-        if (performance.now() - reportedAt > REPORT_MS) {
-          reportedAt = performance.now()
-          say(`${sum.played} of ${histories}, ${speed(sum)}, ${sum.failures.length} failed`)
-        }
-        hand()
-      })
-      hand()
-    }
-  })
+function safeguard(name: string | undefined): MutationName | undefined {
+  if (name === undefined || name in MUTATIONS) return name as MutationName | undefined
+  process.stderr.write(`--without: no safeguard "${name}"; known are: ${Object.keys(MUTATIONS).join(', ')}\n`)
+  process.exit(2)
 }
 
 function speed({ played, steps }: Found): string {
@@ -110,6 +105,6 @@ function others({ checks }: Found): string[] {
 
 async function shortest(seed: number, violation: string): Promise<string> {
   const decisions = randomDecisions(seed)
-  await playHistory(decisions)
-  return describeHistory(await shrinkHistory(decisions.history(), violation))
+  await playHistory(decisions, { mutation })
+  return describeHistory(await shrinkHistory(decisions.history(), violation, { mutation }), { mutation, without })
 }

@@ -1,3 +1,4 @@
+import type { Mutation } from './mutation.ts'
 import { playHistory } from './play-history.ts'
 import { randomDecisions } from './random-decisions.ts'
 
@@ -15,10 +16,10 @@ export function nothingFound(): Found {
 }
 
 /** Plays the histories of these seeds, one after another. */
-export async function search(from: number, count: number): Promise<Found> {
+export async function search(from: number, count: number, mutation: Mutation = {}): Promise<Found> {
   const found = nothingFound()
   for (let seed = from; seed < from + count; seed += 1) {
-    const { violation, steps, journal } = await playHistory(randomDecisions(seed))
+    const { violation, steps, journal } = await playHistory(randomDecisions(seed), { mutation })
     found.played += 1
     found.steps += steps
     add(found.faults, Object.fromEntries(journal.faults))
