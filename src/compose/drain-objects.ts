@@ -1,15 +1,16 @@
 import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
-import { createProcessLock } from '../adapters/memory/process-lock.ts'
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { exchangePatch, goManagersFinalizerFor, hasFinalizer } from '../domain/finalizers.ts'
 import { isBeingDeleted, type KubernetesObject } from '../domain/kubernetes-object.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
+import type { ServerClock } from '../ports/server-clock.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Reconciler } from '../reconcilers/reconciler.ts'
 import { composeReconcilers } from './compose-reconcilers.ts'
+import { createLock } from './create-lock.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
 import type { Settings } from './load-settings.ts'
 
@@ -40,15 +41,17 @@ export async function drainObjects(settings: Settings, clock: Clock, options: Dr
   }
 }
 
-/** The same over any store. */
+/** The same over any store. The lock is the function's own, for what it has noted there of creates holds here too. */
 export async function letGo(
-  store: ClusterStore,
+  store: ClusterStore & Partial<ServerClock>,
   { config, provider, logger }: Settings,
   clock: Clock,
   { keepBalancers, report, signal }: DrainOptions,
 ): Promise<{ left: number }> {
   const parts = { config, provider, store, clock, logger, disowned: true }
-  const reconcilers = composeReconcilers(parts, createProcessLock(clock))
+  const serverClock = { serverNow: store.serverNow ?? clock.now }
+  const { lock } = createLock({ ...parts, serverClock, queue: { add: async () => {} } })
+  const reconcilers = composeReconcilers(parts, lock)
   let left = 0
   for (const kind of BALANCED) {
     const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })

@@ -200,14 +200,9 @@ async function reconcileAll(
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
-      let verified = false
-      const asked = (uid: string) => {
-        verified = isDueNow(uid)
-        return verified
-      }
-      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: asked })
+      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
       report.outcomes[outcome.kind] += 1
-      if (!verified && 'acted' in outcome) {
+      if ('acted' in outcome && outcome.acted === true) {
         flow.metrics.count(FLOW_METRICS.foundBySweep.name, { controller: key.kind })
       }
       await comeBack(key, outcome, flow)

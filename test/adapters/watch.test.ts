@@ -16,9 +16,11 @@ import { WatchError, watchErrorOfStatus } from '../../src/adapters/kubernetes/wa
 import { watchKind } from '../../src/adapters/kubernetes/watch-kind.ts'
 import { watchLines } from '../../src/adapters/kubernetes/watch-lines.ts'
 import type { WatchedResource } from '../../src/adapters/kubernetes/watched-resource.ts'
+import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 import { startLocal } from '../../src/compose/start-local.ts'
 import { isCatalogueError } from '../../src/domain/catalogue-error.ts'
+import { createCertificateAuthority } from '../../src/local/create-certificate-authority.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { eventually } from '../contracts/kubernetes-api/eventually.ts'
 import { createCore } from '../support/breakable-api.ts'
@@ -726,13 +728,19 @@ t.test('the sink: command line, then SinkBinding', async (t) => {
   t.equal(readSink({ url: 'https://f.example/events' }, { K_SINK }).url, 'https://f.example/events')
   t.strictSame(readSink({}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"team":"a"}}' }).extensions, { team: 'a' })
   t.strictSame(readSink({}, { K_SINK, K_CE_OVERRIDES: '{"extensions":null}' }).extensions, {})
-  t.ok(readSink({}, { K_SINK, K_CA_CERTS: 'PEM' }).ca?.includes('PEM'))
+  const authority = () => createCertificateAuthority(createSystemClock().now()).caPem
+  const [first, second] = [authority(), authority()]
+  const { ca = [] } = readSink({}, { K_SINK, K_CA_CERTS: `# a bundle\n${first}\n${second}` })
+  t.strictSame(ca.slice(-2), [first.trim(), second.trim()])
+  t.ok(ca.length > 2, 'beside the well-known ones')
   const faults: [Parameters<typeof readSink>[0], Parameters<typeof readSink>[1], string][] = [
     [{}, {}, '--sink'],
     [{ url: 'nonsense' }, {}, '--sink'],
     [{}, { K_SINK: 'ftp://x' }, 'K_SINK'],
     [{ url: 'https://user:password@x' }, {}, '--sink'],
     [{ caFile: '/nowhere' }, { K_SINK }, '--ca'],
+    [{}, { K_SINK, K_CA_CERTS: 'PEM' }, 'K_CA_CERTS'],
+    [{}, { K_SINK, K_CA_CERTS: first.replace(/[A-Za-z]{20}/, 'A') }, 'K_CA_CERTS'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{' }, 'K_CE_OVERRIDES'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"id":"x"}}' }, 'K_CE_OVERRIDES'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"Team":"x"}}' }, 'K_CE_OVERRIDES'],

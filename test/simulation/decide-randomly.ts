@@ -1,6 +1,7 @@
 import type { CallToDecide, Decisions, Moment } from './decisions.ts'
 import type { Action, ApiFault, CloudFault, Entry, History, ReviewFault, Setting } from './history.ts'
 import type { Prng } from './prng.ts'
+import { PROVIDER_DEADLINE_MS } from './sim-config.ts'
 
 export interface RandomDecisions<S = Setting, A = Action> extends Decisions<S, A> {
   /** What was decided so far, as a history that can be played again. */
@@ -128,10 +129,10 @@ function cloudFaults({ what }: CallToDecide, prng: Prng, windowMs: number): (rea
     [3, { cloud: 'failedAfter' }],
     [3, { cloud: 'lostAfter' }],
   ]
-  if (what === 'delete') return [...changing, [3, { cloud: 'partial' }]]
-  // Only a cloud that states a window is late.
-  if (windowMs === 0) return changing
-  return [...changing, [5, { cloud: 'late', ms: 1 + prng.integer(windowMs - 1) }]]
+  const own = what === 'delete' ? [...changing, [3, { cloud: 'partial' }] as const] : changing
+  // Only a cloud that states a window is late: by no more than that after its caller has given up.
+  if (windowMs === 0) return own
+  return [...own, [5, { cloud: 'late', ms: 1 + prng.integer(PROVIDER_DEADLINE_MS + windowMs - 1) }]]
 }
 
 const REVIEW_FAULTS: readonly (readonly [number, ReviewFault])[] = [

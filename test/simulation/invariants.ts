@@ -4,6 +4,7 @@ import { formatKey, type ObjectKey } from '../../src/domain/object-key.ts'
 import type { Lock } from '../../src/ports/lock.ts'
 import type { BalancerIdentity, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Setting } from './history.ts'
+import { isForgotten } from './is-forgotten.ts'
 import type { Journal } from './journal.ts'
 import { createLockHolders, type Holding } from './lock-holders.ts'
 import type { Commit, Owners } from './owners.ts'
@@ -15,8 +16,9 @@ import { GO_FINALIZERS } from './sim-objects.ts'
 export const STEP_INVARIANTS = {
   one: 'at most one balancer belongs to an identity',
   owned:
-    'each balancer has a living owner that carries our finalizer, unless a user took it or the cloud made it after its caller had gone',
-  released: 'our finalizer is released only when no balancer is left, late ones of callers that had gone aside',
+    'each balancer has a living owner that carries our finalizer, unless a user took it, or a process died that kept its notes to itself',
+  released:
+    'our finalizer is released only when no balancer is left, those aside that processes asked for which died with their notes',
   foreign: 'of an object we change our finalizer and our own status fields, and nothing else',
   locked: 'nobody writes to an object or changes its balancer but who holds its lock and was not told that it is lost',
   alone: 'nobody begins a write or a change in the cloud while another one that lives holds the lock',
@@ -31,6 +33,8 @@ export interface Invariants {
   onSend(id: string, key: ObjectKey, isWrite: boolean): void
   onCloudCall(id: string, method: Method, context: CallContext, isGone: boolean): void
   onCloudAnswer(id: string, method: Method, context: CallContext): void
+  /** The cloud answered that there is none: it need not be deleted. */
+  onAbsent(id: string, identity: BalancerIdentity): void
   onFault(id: string): void
   onGone(id: string): void
   onFrozen(id: string): void
@@ -53,10 +57,11 @@ export interface BalancedRules {
 }
 
 export interface InvariantParts {
+  setting: Pick<Setting, 'lock'>
   rules: BalancedRules
   journal: Journal
   cloud: {
-    balancers(): readonly { identity: BalancerIdentity; isLate: boolean }[]
+    balancers(): readonly { identity: BalancerIdentity; isOfTheDead: boolean }[]
     /** Another one after every change. */
     version(): unknown
   }
@@ -68,6 +73,7 @@ export interface InvariantParts {
 }
 
 export function createInvariants({
+  setting,
   rules,
   journal,
   cloud,
@@ -112,7 +118,7 @@ export function createInvariants({
   function checkBalancers(): void {
     const identities = new Set<string>()
     for (const balancer of cloud.balancers()) {
-      const { identity, isLate } = balancer
+      const { identity } = balancer
       const name = formatIdentity(identity)
       journal.checked(STEP_INVARIANTS.one)
       if (identities.has(name)) journal.violated(STEP_INVARIANTS.one, name)
@@ -120,7 +126,7 @@ export function createInvariants({
       const owner = owners().get(identity.uid)
       journal.checked(STEP_INVARIANTS.owned)
       if (owner?.exists && owner.held) continue
-      if (isLate || owner?.stripped) continue
+      if (isForgotten(balancer, setting) || owner?.stripped) continue
       journal.violated(
         STEP_INVARIANTS.owned,
         `${name}: ${owner?.exists ? 'its owner has no finalizer' : 'its owner is gone'}`,
@@ -131,7 +137,7 @@ export function createInvariants({
   function checkRelease({ before, owner, writer }: Commit): void {
     if (writer === undefined || before === undefined || owner.held || !hadOurs(before)) return
     journal.checked(STEP_INVARIANTS.released)
-    const left = cloud.balancers().find(({ identity, isLate }) => identity.uid === owner.uid && !isLate)
+    const left = cloud.balancers().find((one) => one.identity.uid === owner.uid && !isForgotten(one, setting))
     if (left !== undefined) journal.violated(STEP_INVARIANTS.released, formatIdentity(left.identity))
   }
 
@@ -165,7 +171,8 @@ export function createInvariants({
     onCloudCall(id, method, { identity }, isGone) {
       if (method === 'get' || method === 'list') return
       // What is left of an object that is gone nobody else works on.
-      if (isGone) return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
+      if (isGone && !owners().get(identity.uid)?.exists)
+        return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
       const holding = checkTurn(id, identity, method)
       if (method !== 'ensureDeleted') return
       holding?.deleted.add(identity.uid)
@@ -181,6 +188,7 @@ export function createInvariants({
       const wasLeaving = owner === undefined || !owner.exists || owner.deleting
       holders.of(id, formatKey(identity))?.ensured.push({ uid: identity.uid, wasLeaving, faults: faultsOf(id) })
     },
+    onAbsent: (id, identity) => void holders.of(id, formatKey(identity))?.deleted.add(identity.uid),
     onFault: (id) => void faults.set(id, faultsOf(id) + 1),
     onGone: holders.forget,
     holders: () => holders.all().map(({ id }) => id),

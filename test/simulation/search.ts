@@ -1,4 +1,4 @@
-import { type ControlPlane, STAGES, type Stage, stageOfSeed } from './stage.ts'
+import { stageFor, type WorldChoice } from './stage.ts'
 
 /** What a stretch of seeds came to. */
 export interface Found {
@@ -13,18 +13,11 @@ export function nothingFound(): Found {
   return { played: 0, steps: 0, faults: {}, checks: {}, failures: [] }
 }
 
-/** `mixed`: by the seed. */
-export type WorldChoice = ControlPlane | 'mixed'
-
-export function stageFor(world: WorldChoice, seed: number): Stage {
-  return world === 'mixed' ? stageOfSeed(seed) : STAGES[world]
-}
-
 /** Plays the histories of these seeds, one after another. */
-export async function search(from: number, count: number, world: WorldChoice): Promise<Found> {
+export async function search(from: number, count: number, world: WorldChoice, without?: string): Promise<Found> {
   const found = nothingFound()
   for (let seed = from; seed < from + count; seed += 1) {
-    const { violation, steps, journal } = await stageFor(world, seed).play(seed)
+    const { violation, steps, journal } = await stageFor(world, seed).play(seed, without)
     found.played += 1
     found.steps += steps
     add(found.faults, Object.fromEntries(journal.faults))

@@ -53,6 +53,7 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
   let writes = 0
   let losses = 0
   const invariants = createInvariants({
+    setting,
     rules: karmadaRules(setting),
     journal,
     cloud,

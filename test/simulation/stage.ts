@@ -4,12 +4,16 @@ import { END_INVARIANTS } from './end-checks.ts'
 import type { Action, Setting } from './history.ts'
 import { STEP_INVARIANTS } from './invariants.ts'
 import { CLUSTER_END_INVARIANTS } from './kubernetes/cluster-end-checks.ts'
+import type { ClusterMutation } from './kubernetes/cluster-mutation.ts'
+import { CLUSTER_MUTATIONS } from './kubernetes/cluster-mutations.ts'
 import type { KubernetesAction, KubernetesSetting } from './kubernetes/history.ts'
 import { NODE_INVARIANTS } from './kubernetes/node-invariants.ts'
 import { playClusterHistory } from './kubernetes/play-cluster-history.ts'
 import { randomClusterDecisions } from './kubernetes/random-cluster-decisions.ts'
 import { CLUSTER_INVARIANTS } from './kubernetes/sim-cluster-world.ts'
 import { simplerCluster } from './kubernetes/simpler-cluster.ts'
+import type { Mutation } from './mutation.ts'
+import { MUTATIONS } from './mutations.ts'
 import type { Played } from './play.ts'
 import { playHistory } from './play-history.ts'
 import { randomDecisions } from './random-decisions.ts'
@@ -23,9 +27,11 @@ export type ControlPlane = (typeof CONTROL_PLANES)[number]
 export interface Stage {
   controlPlane: ControlPlane
   invariants: readonly string[]
-  play(seed: number): Promise<Played>
+  /** What can be taken out. */
+  safeguards: readonly string[]
+  play(seed: number, without?: string): Promise<Played>
   /** A history that failed, cut down to what matters, and every step of it. */
-  shortest(seed: number, violation: string): Promise<Shortest>
+  shortest(seed: number, violation: string, without?: string): Promise<Shortest>
 }
 
 export interface Shortest {
@@ -36,44 +42,60 @@ export interface Shortest {
   lines: readonly string[]
 }
 
-interface Kind<S, A> {
+interface Kind<S, A, M> {
   random(seed: number): RandomDecisions<S, A>
-  play(decisions: Decisions<S, A>, options?: { keepLines?: boolean }): Promise<Played>
+  play(decisions: Decisions<S, A>, options: { mutation: M; keepLines?: boolean }): Promise<Played>
+  mutations: Readonly<Record<string, M>>
   simpler(setting: S): ((setting: S) => S)[]
 }
 
 export const STAGES: Readonly<Record<ControlPlane, Stage>> = {
-  karmada: stageOf<Setting, Action>('karmada', [STEP_INVARIANTS, END_INVARIANTS], {
+  karmada: stageOf<Setting, Action, Mutation>('karmada', [STEP_INVARIANTS, END_INVARIANTS], {
     random: randomDecisions,
     play: playHistory,
+    mutations: MUTATIONS,
     simpler,
   }),
-  kubernetes: stageOf<KubernetesSetting, KubernetesAction>(
+  kubernetes: stageOf<KubernetesSetting, KubernetesAction, ClusterMutation>(
     'kubernetes',
     [STEP_INVARIANTS, CLUSTER_INVARIANTS, NODE_INVARIANTS, CLUSTER_END_INVARIANTS],
-    { random: randomClusterDecisions, play: playClusterHistory, simpler: simplerCluster },
+    {
+      random: randomClusterDecisions,
+      play: playClusterHistory,
+      mutations: CLUSTER_MUTATIONS,
+      simpler: simplerCluster,
+    },
   ),
 }
 
-/** Of a mixture: every third is of one cluster. */
-export function stageOfSeed(seed: number): Stage {
+export type WorldChoice = ControlPlane | 'mixed'
+
+/** In a mixture every third history is of one cluster. */
+export function stageFor(world: WorldChoice, seed: number): Stage {
+  if (world !== 'mixed') return STAGES[world]
   return STAGES[seed % 3 === 0 ? 'kubernetes' : 'karmada']
 }
 
-function stageOf<S, A extends { do: string }>(
+function stageOf<S, A extends { do: string }, M extends object>(
   controlPlane: ControlPlane,
   invariants: readonly Record<string, string>[],
-  { random, play, simpler }: Kind<S, A>,
+  { random, play, mutations, simpler }: Kind<S, A, M>,
 ): Stage {
+  const mutationOf = (without: string | undefined) => (without === undefined ? {} : mutations[without]) as M
   return {
     controlPlane,
     invariants: invariants.flatMap((some) => Object.values(some)),
-    play: (seed) => play(random(seed)),
-    async shortest(seed, violation) {
+    safeguards: Object.keys(mutations),
+    play: (seed, without) => play(random(seed), { mutation: mutationOf(without) }),
+    async shortest(seed, violation, without) {
+      const mutation = mutationOf(without)
       const decisions = random(seed)
-      await play(decisions)
-      const shrunk = await shrink<S, A>(decisions.history(), violation, { play: (again) => play(again), simpler })
-      const { journal } = await play(recordedDecisions(shrunk.history), { keepLines: true })
+      await play(decisions, { mutation })
+      const shrunk = await shrink<S, A>(decisions.history(), violation, {
+        play: (again) => play(again, { mutation }),
+        simpler,
+      })
+      const { journal } = await play(recordedDecisions(shrunk.history), { mutation, keepLines: true })
       const { setting, entries } = shrunk.history
       const end = journal.lines.findIndex((line) => line.includes('VIOLATED'))
       return {

@@ -27,7 +27,7 @@ export type ServiceStanding =
 export function standingOf(service: Service, ours: string | undefined): ServiceStanding {
   const held = hasFinalizer(service, SERVICE_FINALIZER)
   const isBalancer = isLoadBalancer(service)
-  if (isBalancer && !isOfClass(service, ours)) return { kind: 'leave', reason: 'another loadBalancerClass' }
+  if (isOfAnotherClass(service, ours)) return { kind: 'leave', reason: 'another loadBalancerClass' }
   if (isBeingDeleted(service))
     return held ? { kind: 'cleanUp' } : { kind: 'leave', reason: 'being deleted, and not held' }
   if (isBalancer) return { kind: 'serve' }
@@ -39,12 +39,9 @@ export function wantsBalancer(service: Service, ours: string | undefined): boole
   return isLoadBalancer(service) && isOfClass(service, ours)
 }
 
-/**
- * Whether a balancer of this Service may be somebody's doing: not once it is of another type, or going, and nobody holds
- * it. One of another class may have been made by another installation of ours, which alone knows.
- */
-export function keepsBalancer(service: Service, ours: string | undefined): boolean {
-  return standingOf(service, ours).kind !== 'leave' || (isLoadBalancer(service) && !isOfClass(service, ours))
+/** Somebody else's, and never touched. */
+export function isOfAnotherClass(service: Service, ours: string | undefined): boolean {
+  return isLoadBalancer(service) && !isOfClass(service, ours)
 }
 
 function isLoadBalancer({ spec }: Service): boolean {

@@ -8,7 +8,7 @@ import { SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/ser
 import type { CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
-import { forgetCreate, rememberingCreate } from '../load-balancer/unknown-create.ts'
+import { createCame, rememberingCreate } from '../load-balancer/unknown-create.ts'
 import { claimService } from './claim-service.ts'
 import { cleanUpService } from './clean-up-service.ts'
 import type { Serve } from './decide-service.ts'
@@ -22,22 +22,25 @@ import { isStillWorking, plainMessage, tell, tellFailure } from './tell-service.
 export async function serveService(serve: Serve, found: Service, pass: HeldServicePass): Promise<Outcome> {
   const { wanted, call } = serve
   const version = versionOf(serve, found)
-  if (wanted.record !== undefined) await forgetCreate(pass)
   if (call === 'ensure' && serve.isNews) await tell(found, [{ ...ENSURING, version }], pass)
   const service = serve.claim ? await claimService(found, pass) : found
   const answer = await callBalancer(serve, service, pass)
   if ('outcome' in answer) return answer.outcome
   const { result } = answer
+  if (call !== 'ensure') await createCame(service.metadata.uid ?? '', pass)
   await tell(service, notesFor(serve, result, version), pass)
   const ingress = result.status && publishedIngress(result.status, wanted.request.options)
   const published = await publishIngress(service, ingress, pass)
   const isLook = typeof published === 'object' && (published !== service || call === 'none')
   const current = isLook ? published : await pass.store.get(pass.key, { signal: pass.signal })
   const outcome = await lookAgain(service, current, pass)
-  return published === 'changed' && outcome.kind === 'settled' ? CHANGED : outcome
+  if (outcome.kind !== 'settled') return outcome
+  const isWritten = current?.metadata.resourceVersion !== found.metadata.resourceVersion
+  const acted = isWritten || (call !== 'none' && (result.changed ?? serve.isNews))
+  return published === 'changed' ? { ...CHANGED, acted } : { ...outcome, acted }
 }
 
-const CHANGED: Outcome = { kind: 'later', afterMs: 0, reason: 'it changed while its balancer was made' }
+const CHANGED = { kind: 'later', afterMs: 0, reason: 'it changed while its balancer was made' } as const
 
 const ENSURING = { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' } as const
 
@@ -79,7 +82,8 @@ async function ensure({ wanted }: Serve, service: Service, pass: HeldServicePass
       cloud.ensureLoadBalancer(pass.clusterName, service, request.nodes, context),
     )
   try {
-    return { result: record === undefined ? await rememberingCreate(uid, pass, call) : await call() }
+    // One that comes late finds a balancer that is deleted by then, and makes it anew.
+    return { result: await rememberingCreate({ uid, isThere: record !== undefined }, pass, call) }
   } catch (error) {
     if (isElsewhere(error)) return { outcome: ELSEWHERE }
     await tellFailure(service, 'failed to ensure load balancer', error, pass)

@@ -1,9 +1,10 @@
 import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { hasFinalizer } from '../../domain/finalizers.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
-import { keepsBalancer } from '../../domain/service-balancer/service-standing.ts'
+import { isOfAnotherClass, SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/service-standing.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from '../load-balancer/remove-orphans.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
@@ -101,13 +102,16 @@ async function refuse(service: Service, faults: readonly Finding[], pass: Servic
 }
 
 function orphanPass(pass: ServicePass): OrphanPass {
-  const { loadBalancer, loadBalancerClass, logger, clusterId, clusterName } = pass
+  const { loadBalancer, logger, clusterId, clusterName } = pass
   return {
     ...pass,
+    async mayHaveBalancer(object) {
+      if (hasFinalizer(object, SERVICE_FINALIZER) || isOfAnotherClass(object, pass.loadBalancerClass)) return true
+      return standingOf(object, pass.loadBalancerClass).kind === 'serve'
+    },
     list:
       loadBalancer.listLoadBalancers &&
       (async (signal) => loadBalancer.listLoadBalancers?.(clusterName, { signal, logger, clusterId }) ?? []),
-    keeps: (service) => keepsBalancer(service as Service, loadBalancerClass),
     remove: (uid, turn) =>
       askCloud({ ...pass, ...turn, key: { ...turn.key, kind: 'Service' } }, { uid, options: {} }, (cloud, context) =>
         cloud.ensureLoadBalancerDeleted(clusterName, undefined, context),

@@ -7,6 +7,7 @@ import type { Service } from '../../../src/domain/service.ts'
 import type { FakeServiceBalancer } from '../../../src/providers/fake/fake-balancer-inventory.ts'
 import type { FakeMachine } from '../../../src/providers/fake/fake-machines.ts'
 import { checkLeases } from '../end-checks.ts'
+import { isForgotten } from '../is-forgotten.ts'
 import type { Journal } from '../journal.ts'
 import type { Owner } from '../owners.ts'
 import { listObjects, readObject } from '../sim-objects.ts'
@@ -38,9 +39,10 @@ export const CLUSTER_END_INVARIANTS = {
 /** Asked of the control plane and of the cloud alone, with a simple idea of what is right. */
 export function checkClusterEnd(world: SimClusterWorld, setting: KubernetesSetting, journal: Journal): void {
   const { cloud, owners, core, now } = world
+  const balancersOf = (uid: string | undefined) => cloud.balancers.all().filter(({ identity }) => identity.uid === uid)
   const checker = createChecker(journal)
   for (const owner of owners.all()) {
-    const balancers = cloud.balancers.all().filter(({ identity }) => identity.uid === owner.uid)
+    const balancers = balancersOf(owner.uid)
     if (owner.exists) checkService(owner, balancers, world, setting, checker)
     else checkGone(owner, balancers, world, setting, checker)
   }
@@ -54,7 +56,8 @@ export function checkClusterEnd(world: SimClusterWorld, setting: KubernetesSetti
     const service = kind === 'Service' ? readObject<Service>(core, 'Service', name) : undefined
     const isServed = service && !isBeingDeleted(service) && classOf(service, setting) === 'ours'
     // Of one that is refused nobody asks what became of its create.
-    const isKnown = isServed && hasFinalizer(service, SERVICE_FINALIZER) && !isRefused(service, [])
+    const isKnown =
+      isServed && hasFinalizer(service, SERVICE_FINALIZER) && !isRefused(service, balancersOf(service.metadata.uid))
     return isKnown ? service.metadata.uid : undefined
   })
 }
@@ -75,9 +78,11 @@ function checkGone(
   setting: KubernetesSetting,
   check: Checker,
 ): void {
-  const isLate = cloud.heldBalancers().some(({ identity, isLate }) => isLate && identity.uid === owner.uid)
+  const isUnknown = cloud
+    .heldBalancers()
+    .some((balancer) => isForgotten(balancer, setting) && balancer.identity.uid === owner.uid)
   // It is found by the list alone.
-  const isLost = isLate || owner.stripped || classOf(owner.object as Service, setting) === 'another'
+  const isLost = isUnknown || owner.stripped || classOf(owner.object as Service, setting) === 'another'
   if (!setting.cloud.lists && isLost) return
   check('orphans', balancers.length === 0, () => `Service ${owner.name}, uid ${owner.uid}`)
 }

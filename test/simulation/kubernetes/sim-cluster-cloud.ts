@@ -24,8 +24,8 @@ export interface ClusterCloudClient {
 
 export interface SimClusterCloud extends FakeClusterCloud {
   providerFor(client: ClusterCloudClient): CloudProvider
-  /** `isLate`: it was made when its caller did not wait any more. */
-  heldBalancers(): { identity: BalancerIdentity; isLate: boolean }[]
+  /** `isOfTheDead`: it was made when the process that asked for it was dead. */
+  heldBalancers(): { identity: BalancerIdentity; isOfTheDead: boolean }[]
   /** Grows with whatever may have been a change. */
   version(): number
   /** A user was in its console. */
@@ -60,7 +60,7 @@ export function createSimClusterCloud(parts: ClusterCloudParts): SimClusterCloud
     form: setting.form,
     supports: { protocols: ['TCP', 'UDP'], sourceRanges: true, target: setting.target },
   })
-  const late = new Set<string>()
+  const ofTheDead = new Set<string>()
   let version = 0
   const inner = fake.cloudProvider
 
@@ -69,7 +69,7 @@ export function createSimClusterCloud(parts: ClusterCloudParts): SimClusterCloud
     client: ClusterCloudClient,
     { label, what }: Call,
     context: C,
-    act: (context: C, fault: CloudFault | undefined, isLate: boolean) => Promise<T>,
+    act: (context: C, fault: CloudFault | undefined, isOfTheDead: boolean) => Promise<T>,
   ): Promise<T> {
     const { signal } = context
     const id = countCall(`${client.id} cloud ${label}`)
@@ -89,12 +89,12 @@ export function createSimClusterCloud(parts: ClusterCloudParts): SimClusterCloud
       isUnstoppable: fault?.cloud === 'late',
       timeout: undefined,
       onAbort: () => signal.reason,
-      arrive(reply, isAwaited) {
+      arrive(reply) {
         if (fault?.cloud === 'failed') return reply.reject(new Error('the cloud failed'))
         if (fault?.cloud === 'retryAfter') return reply.reject(new RetryAfter(fault.ms))
         if (what !== 'look') version += 1
         const isLost = fault?.cloud === 'lostAfter'
-        act({ ...context, signal: NEVER }, fault, !isAwaited || !client.isWaiting()).then(
+        act({ ...context, signal: NEVER }, fault, !client.isWaiting()).then(
           (value) => {
             if (fault?.cloud === 'failedAfter') reply.reject(new Error('the connection was reset'))
             else if (!isLost) reply.resolve(value)
@@ -135,11 +135,11 @@ export function createSimClusterCloud(parts: ClusterCloudParts): SimClusterCloud
         ),
       ensureLoadBalancer: (cluster, service, nodes, context) =>
         told('ensure', context, false, () =>
-          call(client, { label: `ensure ${name(context)}`, what: 'create' }, context, (inside, _fault, isLate) => {
+          call(client, { label: `ensure ${name(context)}`, what: 'create' }, context, (inside, _fault, isOfTheDead) => {
             const isNew = known(context.identity) === undefined
             const answer = honest.ensureLoadBalancer(cluster, service, nodes, inside)
-            if (isNew && isLate) late.add(formatIdentity(context.identity))
-            else if (isNew) late.delete(formatIdentity(context.identity))
+            if (isNew && isOfTheDead) ofTheDead.add(formatIdentity(context.identity))
+            else if (isNew) ofTheDead.delete(formatIdentity(context.identity))
             return answer
           }),
         ),
@@ -237,7 +237,7 @@ export function createSimClusterCloud(parts: ClusterCloudParts): SimClusterCloud
       }
     },
     heldBalancers: () =>
-      fake.balancers.all().map(({ identity }) => ({ identity, isLate: late.has(formatIdentity(identity)) })),
+      fake.balancers.all().map(({ identity }) => ({ identity, isOfTheDead: ofTheDead.has(formatIdentity(identity)) })),
     version: () => version,
     touch() {
       version += 1

@@ -59,6 +59,7 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
   const ours = new Set<string>()
   const given = new Map<string, string[]>()
   const invariants = createInvariants({
+    setting,
     rules: SERVICE_RULES,
     journal,
     cloud: { balancers: cloud.heldBalancers, version: cloud.version },
@@ -161,8 +162,7 @@ export function createSimClusterWorld({ scheduler, decisions, journal, mutation 
         },
         onBalancerAnswer(method, context, isAbsent) {
           invariants.onCloudAnswer(id, method, context)
-          // What is proved absent need not be deleted.
-          if (isAbsent) invariants.onCloudCall(id, 'ensureDeleted', context, true)
+          if (isAbsent) invariants.onAbsent(id, context.identity)
         },
         onRouteCall: () => invariants.checkTurn(id, ROUTES_KEY, 'a change of routes'),
       },
