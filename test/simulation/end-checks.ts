@@ -13,6 +13,7 @@ import type { Setting } from './history.ts'
 import { isForgotten } from './is-forgotten.ts'
 import type { Journal } from './journal.ts'
 import type { Owner } from './owners.ts'
+import { BETWEEN_SWEEPS_MS } from './play.ts'
 import type { SimBalancer } from './sim-cloud.ts'
 import { FINALIZER, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
 import { GO_FINALIZERS, listObjects, readObject, serviceOfName } from './sim-objects.ts'
@@ -65,7 +66,9 @@ export function checkLeases(
     const uid = key && servedUid(key)
     const noted = JSON.parse(lease.metadata.annotations?.[CREATE_NOTE] ?? '{}') as { uid?: string; until?: number }
     const isUnknown = uid !== undefined && noted.uid === uid && (noted.until ?? 0) > now()
-    if (hasNotes(lease, now()) && !isUnknown && holderOf(lease, now(), MARGIN_MS) === undefined) continue
+    // What was of use when the last sweep looked goes with the next.
+    if (hasNotes(lease, now() - BETWEEN_SWEEPS_MS) && !isUnknown && holderOf(lease, now(), MARGIN_MS) === undefined)
+      continue
     journal.violated(END_INVARIANTS.leases, `${key?.kind} ${key?.name}: ${JSON.stringify(lease.metadata.annotations)}`)
   }
 }
