@@ -13,6 +13,7 @@ for (const without of Object.keys(MUTATIONS) as MutationName[]) {
       firstSeed: 1,
       histories: MOST_HISTORIES,
       workers: availableParallelism(),
+      stretch: 20,
       without,
       isEnough: ({ failures }) => failures.length > 0,
     })

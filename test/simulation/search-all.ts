@@ -7,6 +7,8 @@ export interface SearchOptions {
   firstSeed: number
   histories: number
   workers: number
+  /** How many seeds a worker is given at a time. */
+  stretch?: number
   /** The safeguard that is taken out. */
   without?: MutationName | undefined
   /** Whether what was found is enough. */
@@ -14,14 +16,13 @@ export interface SearchOptions {
   onProgress?: (found: Found) => void
 }
 
-const STRETCH = 100
-
 /** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
 export function searchAll(options: SearchOptions): Promise<Found> {
-  const { firstSeed, histories, workers, without, isEnough = () => false, onProgress = () => {} } = options
+  const { firstSeed, histories, workers, stretch = 100, without } = options
+  const { isEnough = () => false, onProgress = () => {} } = options
   const sum = nothingFound()
   const last = firstSeed + histories
-  const count = Math.min(workers, Math.ceil(histories / STRETCH))
+  const count = Math.min(workers, Math.ceil(histories / stretch))
   let next = firstSeed
   return new Promise((resolve, reject) => {
     let open = count
@@ -29,9 +30,9 @@ export function searchAll(options: SearchOptions): Promise<Found> {
       const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
       const hand = () => {
         const from = next
-        next = Math.min(last, next + STRETCH)
-        const stretch: Stretch = { from, count: next - from, ...(without && { without }) }
-        if (from < last && !isEnough(sum)) return worker.postMessage(stretch)
+        next = Math.min(last, next + stretch)
+        const seeds: Stretch = { from, count: next - from, ...(without && { without }) }
+        if (from < last && !isEnough(sum)) return worker.postMessage(seeds)
         open -= 1
         worker.terminate().catch(reject)
         if (open === 0) resolve(sum)
