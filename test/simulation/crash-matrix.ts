@@ -89,7 +89,7 @@ export const WORLDS: readonly { title: string; setting: Pick<Setting, 'instances
 ]
 
 /** How the process dies, and what becomes of what it has sent. */
-export const DEATHS = [
+const DEATHS = [
   { title: 'what was sent is lost', lands: 'never' },
   { title: 'what was sent lands', lands: 'all' },
 ] as const
