@@ -13,6 +13,7 @@ import {
   buildServiceWorld,
   FINALIZER,
 } from '../support/build-objects.ts'
+import { tell } from '../support/karmada-story.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { CLUSTER_ID, createWorld, IDENTITY, type World, type WorldOptions } from '../support/world.ts'
 
@@ -265,6 +266,23 @@ t.test('drain keeping balancers: the Go manager finds them as if they had always
   const revision = world.core.resourceVersion()
   t.strictSame(await drain(world, true), { left: 0, lines: [] }, 'once more: nothing to do')
   t.equal(world.core.resourceVersion(), revision)
+})
+
+t.test('drain waits for a create that the function has noted as unknown', async (t) => {
+  let isLost = true
+  const world = createWorld({
+    config: 'lock: lease\nlease: { namespace: shop }',
+    provider: (fake) => ({ ...fake, consistencyWindowMs: 30_000 }),
+    failure: ({ method }) =>
+      isLost && method === 'ensure' ? { when: 'before', error: new Error('connection reset') } : undefined,
+  })
+  await world.create(buildIngress())
+  await tell(world, 'sweep', [])
+  isLost = false
+  const { left, lines } = await drain(world, false)
+  t.equal(left, 1)
+  t.match(lines, [/stays: a create whose outcome is unknown may still bring a balancer/])
+  await world.clock.advance(60_000)
 })
 
 t.test('drain: balancers, addresses and finalizers go, and nothing else', async (t) => {

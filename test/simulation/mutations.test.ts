@@ -14,6 +14,7 @@ for (const without of Object.keys(MUTATIONS) as MutationName[]) {
       histories: MOST_HISTORIES,
       world: 'karmada',
       workers: availableParallelism(),
+      stretch: 20,
       without,
       isEnough: ({ failures }) => failures.length > 0,
     })

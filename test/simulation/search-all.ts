@@ -8,6 +8,8 @@ export interface SearchOptions {
   histories: number
   world: WorldChoice
   workers: number
+  /** How many seeds a worker is given at a time. */
+  stretch?: number
   /** The safeguard that is taken out. */
   without?: string | undefined
   /** Whether what was found is enough. */
@@ -15,14 +17,13 @@ export interface SearchOptions {
   onProgress?: (found: Found) => void
 }
 
-const STRETCH = 100
-
 /** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
 export function searchAll(options: SearchOptions): Promise<Found> {
-  const { firstSeed, histories, workers, world, without, isEnough = () => false, onProgress = () => {} } = options
+  const { firstSeed, histories, workers, world, stretch = 100, without } = options
+  const { isEnough = () => false, onProgress = () => {} } = options
   const sum = nothingFound()
   const last = firstSeed + histories
-  const count = Math.min(workers, Math.ceil(histories / STRETCH))
+  const count = Math.min(workers, Math.ceil(histories / stretch))
   let next = firstSeed
   return new Promise((resolve, reject) => {
     let open = count
@@ -30,9 +31,9 @@ export function searchAll(options: SearchOptions): Promise<Found> {
       const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
       const hand = () => {
         const from = next
-        next = Math.min(last, next + STRETCH)
-        const stretch: Stretch = { from, count: next - from, world, ...(without && { without }) }
-        if (from < last && !isEnough(sum)) return worker.postMessage(stretch)
+        next = Math.min(last, next + stretch)
+        const seeds: Stretch = { from, count: next - from, world, ...(without && { without }) }
+        if (from < last && !isEnough(sum)) return worker.postMessage(seeds)
         open -= 1
         worker.terminate().catch(reject)
         if (open === 0) resolve(sum)
