@@ -20,9 +20,12 @@ export function changesRoutes(before: Node, after: Node): boolean {
   return !sameJson(routed(before), routed(after))
 }
 
-/** Of any balancer: whether its hosts are reached by instance or by address, or chosen by labels, is not known here. */
+/** Of any balancer: whether its hosts are reached by instance or by address is not known here. */
 export function changesTargets(before: Node, after: Node): boolean {
-  return (
-    changesBackends(before, after, 'address') || !sameJson(before.metadata.labels ?? {}, after.metadata.labels ?? {})
-  )
+  return changesBackends(before, after, 'address')
+}
+
+/** Of balancers whose nodes are selected by labels. */
+export function changesSelection(before: Node, after: Node): boolean {
+  return !sameJson(before.metadata.labels ?? {}, after.metadata.labels ?? {})
 }
