@@ -11,6 +11,7 @@ export type { LoadBalancerIngress, LoadBalancerStatus } from './domain/load-bala
 export type { MultiClusterIngress, MultiClusterIngressSpec } from './domain/multi-cluster-ingress.ts'
 export type { MultiClusterService, MultiClusterServiceSpec } from './domain/multi-cluster-service.ts'
 export type { Node, NodeAddress } from './domain/node.ts'
+export type { Route } from './domain/nodes/route.ts'
 export type { Service, ServiceSpec } from './domain/service.ts'
 export type { BalancerOptions } from './domain/service-balancer/balancer-options.ts'
 export { defaultLoadBalancerName } from './domain/service-balancer/default-load-balancer-name.ts'
@@ -25,7 +26,6 @@ export type {
   EnsureContext,
   Instances,
   InstancesV2,
-  Route,
   Routes,
   Zones,
 } from './provider/cloud.ts'

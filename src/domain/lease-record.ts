@@ -87,8 +87,19 @@ export function noteOf({ metadata }: Lease, name: string): string | undefined {
   return metadata.annotations?.[`${NOTE}${name}`]
 }
 
-export function hasNotes({ metadata }: Lease): boolean {
-  return Object.keys(metadata.annotations ?? {}).some((name) => name.startsWith(NOTE))
+/** Whether anybody may still want to know what is noted. */
+export function hasNotes({ metadata }: Lease, now: number): boolean {
+  return Object.entries(metadata.annotations ?? {}).some(([name, text]) => name.startsWith(NOTE) && !isOver(text, now))
+}
+
+/** A note may say itself until when it matters; the word of somebody else's text is not taken for it. */
+function isOver(text: string, now: number): boolean {
+  try {
+    const { until } = JSON.parse(text) as { until?: unknown }
+    return typeof until === 'number' && until < now
+  } catch {
+    return false
+  }
 }
 
 export function keyOfLease({ metadata }: Lease): ObjectKey | undefined {

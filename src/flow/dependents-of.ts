@@ -3,10 +3,11 @@ import { matchLookup } from '../domain/changes/match-lookup.ts'
 import { isUnderTrafficControl } from '../domain/cluster.ts'
 import type { Kind, ObjectOfKind } from '../domain/kinds.ts'
 import { isBeingDeleted } from '../domain/kubernetes-object.ts'
-import { BACKENDS_KEY } from '../domain/nodes/node-keys.ts'
+import { isBackends } from '../domain/nodes/node-keys.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import { referencedServices } from '../domain/referenced-services.ts'
 import { clustersOfRemedy } from '../domain/remedy.ts'
+import { parseBalancerOptions } from '../domain/service-balancer/parse-balancer-options.ts'
 import { serviceOfSlice } from '../domain/slice-service.ts'
 import type { ClusterReader } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
@@ -30,7 +31,7 @@ export interface Dependent {
  * | IngressClass | ingresses of it, and those without a class, as if they had changed: with the owner go the exports |
  * | Cluster | objects in it whose status says otherwise of TrafficControl; when it is gone, all in it |
  * | Remedy | objects in its clusters, and, once Karmada has acted on it, those clusters |
- * | all nodes, as backends | Services of type LoadBalancer |
+ * | all nodes, as backends | Services of type LoadBalancer; where only labels differ, those that select nodes |
  * | MultiClusterIngress, MultiClusterService that itself changed | the exports of its Services, those of its last pass included |
  */
 export async function dependentsOf(
@@ -38,8 +39,11 @@ export async function dependentsOf(
   changed: boolean,
   reader: ClusterReader,
   signal: AbortSignal,
+  difference: 'hosts' | 'labels' = 'hosts',
 ): Promise<Dependent[]> {
-  const { lookups, clustersLater = [] } = await lookupsOf(key, changed, reader, signal)
+  const { lookups, clustersLater = [] } = isBackends(key)
+    ? { lookups: await balancedServices(difference, reader, signal) }
+    : await lookupsOf(key, changed, reader, signal)
   const found = await Promise.all(lookups.map((lookup) => look(lookup, reader, signal)))
   const keys = new Map(found.flat().map((dependent) => [formatKey(dependent), dependent]))
   return [
@@ -93,18 +97,21 @@ async function lookupsOf(
       return { lookups: changed ? await exportsOfIngress({ namespace, name }, reader, signal) : [] }
     case 'MultiClusterService':
       return { lookups: changed ? [exportOf(namespace, name)] : [] }
-    case 'Node':
-      return { lookups: name === BACKENDS_KEY.name ? await balancedServices(reader, signal) : [] }
     default:
       return { lookups: [] }
   }
 }
 
 /** Each looks for itself whether its hosts are others now (R-SVC-24). */
-async function balancedServices(reader: ClusterReader, signal: AbortSignal): Promise<Lookup[]> {
+async function balancedServices(
+  difference: 'hosts' | 'labels',
+  reader: ClusterReader,
+  signal: AbortSignal,
+): Promise<Lookup[]> {
   const services = await listAll('Service', reader, { limit: 500, signal })
   return services
     .filter((service) => service.spec?.type === 'LoadBalancer' && !isBeingDeleted(service))
+    .filter((service) => difference === 'hosts' || parseBalancerOptions(service).options.nodeSelector !== undefined)
     .map((service) => ({ find: 'key', key: keyOf('Service', service) }))
 }
 

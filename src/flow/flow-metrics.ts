@@ -61,7 +61,7 @@ export const FLOW_METRICS = {
   foundBySweep: {
     name: 'work_found_only_by_sweep_total',
     type: 'counter',
-    help: 'Objects by controller (kind) that a sweep found unfinished and finished, those aside whose balancer it was to verify: what no event told of in time.',
+    help: 'Objects by controller (kind) of which a sweep changed a status, a finalizer or the cloud: what no event told of in time.',
     labels: ['controller'],
   },
 } as const satisfies Record<string, MetricDefinition>

@@ -7,17 +7,25 @@ import { type NodeTarget, triggerInput } from '../domain/service-balancer/backen
  * before, so that each heartbeat might be another set of hosts; this tells. Forgetting costs a look at every Service.
  */
 export interface HostMemory {
-  knows(nodes: readonly Node[]): boolean
+  /** What differs from what was remembered; `labels` where nothing else does, and only who selects by them is concerned. */
+  differs(nodes: readonly Node[]): 'nothing' | 'labels' | 'hosts'
   remember(nodes: readonly Node[]): void
 }
 
 export function createHostMemory(target: NodeTarget): HostMemory {
-  let known: string | undefined
-  const textOf = (nodes: readonly Node[]) => canonicalJson(triggerInput(nodes, target))
+  let known: { hosts: string; labels: string } | undefined
+  const textsOf = (nodes: readonly Node[]) => ({
+    hosts: canonicalJson(triggerInput(nodes, target)),
+    labels: canonicalJson(Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.labels ?? {}]))),
+  })
   return {
-    knows: (nodes) => known === textOf(nodes),
+    differs(nodes) {
+      const { hosts, labels } = textsOf(nodes)
+      if (known?.hosts !== hosts) return 'hosts'
+      return known.labels === labels ? 'nothing' : 'labels'
+    },
     remember(nodes) {
-      known = textOf(nodes)
+      known = textsOf(nodes)
     },
   }
 }

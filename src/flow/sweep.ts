@@ -61,7 +61,7 @@ export async function sweep(
   const finished = await reconcileAll(plan.once, {}, report, flow, settings, signal)
   if (!finished) return { ...report, continue: formatSweepToken(position) }
   if (request.continue === undefined && !plan.unfinished) rememberHosts(kinds, shared, flow)
-  if (request.scope === 'all') await sweepOrphans(report, flow, signal)
+  if (!plan.unfinished) await sweepOrphans(kinds, report, flow, signal)
   return report
 }
 
@@ -72,9 +72,14 @@ function rememberHosts(kinds: readonly SweptKind[], shared: readonly ReadList[],
 }
 
 /** Last, when every living object was seen; a provider that cannot list has none to tell. */
-async function sweepOrphans(report: SweepReport, { reader, reconcilers }: Flow, signal: AbortSignal): Promise<void> {
-  for (const reconciler of Object.values(reconcilers)) {
-    const { found = 0, removed = 0 } = (await reconciler.sweepOrphans?.({ reader, signal })) ?? {}
+async function sweepOrphans(
+  kinds: readonly SweptKind[],
+  report: SweepReport,
+  { reader, reconcilers }: Flow,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const kind of kinds) {
+    const { found = 0, removed = 0 } = (await reconcilers[kind]?.sweepOrphans?.({ reader, signal })) ?? {}
     report.orphans.found += found
     report.orphans.removed += removed
   }
@@ -189,19 +194,15 @@ async function reconcileAll(
 ): Promise<boolean> {
   const reader = knownReader(flow.reader, known)
   const now = flow.clock.now()
-  const isDueNow = (uid: string) => report.scope === 'all' && isVerificationDue(uid, now, settings)
+  const isWhole = !SCOPE_PLANS[report.scope].unfinished
+  const isDueNow = (uid: string) => isWhole && isVerificationDue(uid, now, settings)
   const rest = keys.filter((key) => flow.reconcilers[key.kind] !== undefined).values()
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
-      let verified = false
-      const asked = (uid: string) => {
-        verified = isDueNow(uid)
-        return verified
-      }
-      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: asked })
+      const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
       report.outcomes[outcome.kind] += 1
-      if (!verified && 'acted' in outcome) {
+      if ('acted' in outcome && outcome.acted === true) {
         flow.metrics.count(FLOW_METRICS.foundBySweep.name, { controller: key.kind })
       }
       await comeBack(key, outcome, flow)

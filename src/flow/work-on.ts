@@ -1,5 +1,5 @@
-import { BACKENDS_KEY } from '../domain/nodes/node-keys.ts'
-import { formatKey, type ObjectKey } from '../domain/object-key.ts'
+import { isBackends } from '../domain/nodes/node-keys.ts'
+import { formatKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
@@ -76,18 +76,15 @@ async function queueDependents(
   // On a plain cluster only nodes have dependents, and the kinds that are balanced over clusters are not served.
   if (item.key.kind !== 'Node' && reconcilers.MultiClusterIngress === undefined) return
   const nodes = isBackends(item.key) ? await listAll('Node', reader, { limit: 500, signal }) : undefined
-  if (nodes !== undefined && hosts?.knows(nodes) === true) return
+  const difference = nodes === undefined ? 'hosts' : (hosts?.differs(nodes) ?? 'hosts')
+  if (difference === 'nothing') return
   const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
-  for (const dependent of await dependentsOf(item.key, changed, reader, signal)) {
+  for (const dependent of await dependentsOf(item.key, changed, reader, signal, difference)) {
     const { key, afterMs } = dependent
     const hints: Hint[] = dependent.changed ? [{ object: key, operation: 'UPDATE' }] : []
     await queue.add({ key, hints, ...causedBy(item.causes) }, { afterMs })
   }
   if (nodes !== undefined) hosts?.remember(nodes)
-}
-
-function isBackends(key: ObjectKey): boolean {
-  return formatKey(key) === formatKey(BACKENDS_KEY)
 }
 
 function notYet(waiting: readonly Hint[]): Outcome {

@@ -1,5 +1,6 @@
 import type { Finding } from '../domain/finding.ts'
 import type { Node, NodeAddress } from '../domain/node.ts'
+import type { Route } from '../domain/nodes/route.ts'
 import type { Service } from '../domain/service.ts'
 import type { BalancerOptions } from '../domain/service-balancer/balancer-options.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
@@ -210,17 +211,4 @@ export interface Routes {
   createRoute(clusterName: string, nameHint: string, route: Route, context: CloudContext): Promise<void>
   /** Given as it was listed. */
   deleteRoute(clusterName: string, route: Route, context: CloudContext): Promise<void>
-}
-
-export interface Route {
-  /** The cloud's; absent in a route that is to be made. */
-  name?: string
-  /** Name of the node; of a blackhole the raw next hop, or empty. */
-  targetNode: string
-  /** Whether addresses of the node are part of the route. */
-  enableNodeAddresses?: boolean
-  targetNodeAddresses?: NodeAddress[]
-  destinationCIDR: string
-  /** Leads to a machine that does not exist. */
-  blackhole?: boolean
 }

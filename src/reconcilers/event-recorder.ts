@@ -27,19 +27,17 @@ export type EventReason =
   | 'DeleteLoadBalancerFailed'
   | 'OwnershipUnresolved'
   | 'InvalidObject'
-  | ServiceEventReason
-
-/** Upstream's for Services, and what providers warn of. */
-type ServiceEventReason =
+  // Upstream's words about Services, and what providers warn of.
   | 'EnsuringLoadBalancer'
   | 'DeletingLoadBalancer'
   | 'UnAvailableLoadBalancer'
   | 'UpdateLoadBalancerFailed'
   | BalancerWarning['reason']
-  | NodeEventReason
-
-/** The cloud controller manager's words about nodes. */
-type NodeEventReason = 'Synced' | 'DeletingNode' | 'DeletingNodeFailed' | 'FailedToCreateRoute'
+  // Upstream's words about nodes.
+  | 'Synced'
+  | 'DeletingNode'
+  | 'DeletingNodeFailed'
+  | 'FailedToCreateRoute'
 
 export interface EventRecorder {
   /** Never fails the reconcile: an event that cannot be written is logged. */

@@ -16,12 +16,15 @@ export async function withLock(
   const held = await lock.acquire(key, { signal })
   if (held === undefined) return { kind: 'ignored', reason: 'another worker is at it and will look once more' }
   const { outcome, again } = await releaseAfter(held, work)
-  return again ? { kind: 'later', afterMs: 0, reason: 'something changed while we worked' } : acted(outcome)
+  const told = withActed(outcome)
+  if (!again) return told
+  const acted = 'acted' in told && { acted: told.acted }
+  return { kind: 'later', afterMs: 0, reason: 'something changed while we worked', ...acted }
 }
 
-/** Only what changes something takes the lock. */
-function acted(outcome: Outcome): Outcome {
-  return outcome.kind === 'settled' || outcome.kind === 'gone' ? { ...outcome, acted: true } : outcome
+/** Only what changes something takes the lock, unless the work says better. */
+function withActed(outcome: Outcome): Outcome {
+  return outcome.kind === 'settled' || outcome.kind === 'gone' ? { acted: true, ...outcome } : outcome
 }
 
 async function releaseAfter(held: HeldLock, work: (held: HeldLock) => Promise<Outcome>) {

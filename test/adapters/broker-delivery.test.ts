@@ -1,10 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import {
+  type CertificateAndKey,
+  createCertificateAuthority,
+} from '../../src/adapters/certificates/certificate-authority.ts'
 import { createCloudEventWorkQueue } from '../../src/adapters/cloudevents/cloud-event-work-queue.ts'
 import { encodeCloudEvent } from '../../src/adapters/cloudevents/encode-cloud-event.ts'
 import { createEventSender, type EventSender } from '../../src/adapters/cloudevents/event-sender.ts'
@@ -14,6 +19,7 @@ import { decodeCloudEvents } from '../../src/adapters/http/decode-cloud-event.ts
 import { handleIntent } from '../../src/adapters/http/handle-intent.ts'
 import { interpretCloudEvent } from '../../src/adapters/http/interpret-cloud-event.ts'
 import { createPrometheusMetrics } from '../../src/adapters/metrics/prometheus-metrics.ts'
+import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import { nextLook } from '../../src/compose/next-look.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { Hint } from '../../src/domain/work-item.ts'
@@ -294,6 +300,49 @@ t.test('what travels, over HTTP', async (t) => {
   )
 })
 
+t.test('a sink over TLS, whose authority SinkBinding gives', async (t) => {
+  const authority = await createCertificateAuthority(createSystemClock().now())
+  const certificate = await authority.issueServingCertificate(['127.0.0.1'])
+  const trusting = await openSink(t, { certificate, K_CA_CERTS: authority.caPem })
+  await trusting.queue.add({ key: KEY, hints: [] })
+  writeFileSync(trusting.tokenFile, 'second\n')
+  await trusting.queue.add({ key: KEY, hints: [] })
+  t.same(
+    trusting.received.map(({ authorization }) => authorization),
+    ['Bearer first', 'Bearer second'],
+  )
+  rmSync(trusting.tokenFile)
+  await t.rejects(through(trusting.clock, trusting.queue.add({ key: KEY, hints: [] })), {
+    code: 'QueueUnreachable',
+    message: `the sink did not take it (the token file ${trusting.tokenFile} cannot be read (ENOENT))`,
+  })
+
+  const { caPem: another } = await createCertificateAuthority(createSystemClock().now())
+  for (const K_CA_CERTS of [another, undefined]) {
+    const { queue, received, clock, url } = await openSink(t, { certificate, K_CA_CERTS })
+    const { host } = new URL(url)
+    const message = new RegExp(
+      `${host}: its certificate is signed by no authority .*: give its authority in K_CA_CERTS`,
+    )
+    await t.rejects(through(clock, queue.add({ key: KEY, hints: [] })), { code: 'QueueUnreachable', message })
+    t.same(received, [])
+
+    const sink = readSink({}, { K_SINK: url, K_CA_CERTS })
+    const world = createWorld({ sink, config: `queue: { kind: cloudevents, sink: "${url}" }\nlock: none` })
+    const notify = () => through(world.clock, world.http('POST', '/admission/notify', review('CREATE', buildIngress())))
+    t.match(await notify(), { status: 200, body: /"allowed":true/ })
+    const began = performance.now()
+    for (let index = 0; index < 20; index += 1) t.match(await notify(), { status: 200, body: /"allowed":true/ })
+    t.ok(performance.now() - began < 1_000, 'nobody waits for it')
+    t.match(
+      world.logs.filter(({ level }) => level === 'warn').map(({ fields }) => JSON.stringify(fields)),
+      [message],
+      'whoever is on call reads it once',
+    )
+    await world.runtime.drain()
+  }
+})
+
 t.test('a sink that fails is spared, and nobody waits for it', async (t) => {
   const { queue, received, answer, clock } = await openSink(t)
   const add = () => through(clock, queue.add({ key: KEY, hints: [] }))
@@ -405,7 +454,8 @@ t.test('from the review over the broker to the balancer', async (t) => {
 })
 
 /** A queue before a sink over HTTP that answers as it is told. */
-async function openSink(t: Test) {
+async function openSink(t: Test, tls: { certificate?: CertificateAndKey; K_CA_CERTS?: string | undefined } = {}) {
+  const { certificate, K_CA_CERTS } = tls
   type Given = { status: number; headers?: Record<string, string> } | undefined
   const clock = createManualClock()
   const folder = mkdtempSync(join(tmpdir(), 'sink-'))
@@ -414,7 +464,7 @@ async function openSink(t: Test) {
   const received: { event: CloudEvent; authorization: string | undefined }[] = []
   let answerFor: (count: number) => Given | Promise<Given> = () => ({ status: 202 })
   let count = 0
-  const server = createServer(async (message, response) => {
+  const serve = async (message: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of message) chunks.push(chunk as Buffer)
     const { headers, rawHeaders } = message
@@ -424,10 +474,15 @@ async function openSink(t: Test) {
     const answer = await answerFor(count)
     if (answer === undefined) return void response.destroy()
     response.writeHead(answer.status, answer.headers).end()
-  })
+  }
+  const server =
+    certificate === undefined
+      ? createServer(serve)
+      : createSecureServer({ cert: certificate.certPem, key: certificate.keyPem }, serve)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const environment = { K_SINK: `http://127.0.0.1:${port}/`, K_CE_OVERRIDES: '{"extensions":{"team":"edge"}}' }
+  const url = `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}/`
+  const environment = { K_SINK: url, K_CA_CERTS, K_CE_OVERRIDES: '{"extensions":{"team":"edge"}}' }
   const sender = createEventSender(readSink({ tokenFile }, environment), { clock, timeoutMs: 1_000 })
   let ids = 0
   const queue = createCloudEventWorkQueue({
@@ -449,7 +504,7 @@ async function openSink(t: Test) {
     answerFor = choose
     count = 0
   }
-  return { queue, received, answer, clock, tokenFile }
+  return { queue, received, answer, clock, tokenFile, url }
 }
 
 /** The function, its work queue in a broker, which brings the work back to the function's own door. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { HTTP, type CloudEvent as SdkEvent } from 'cloudevents'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
 import { encodeCloudEvent } from '../../src/adapters/cloudevents/encode-cloud-event.ts'
 import { createEventOutbox } from '../../src/adapters/cloudevents/event-outbox.ts'
 import type { Delivery } from '../../src/adapters/cloudevents/event-sender.ts'
@@ -16,6 +17,7 @@ import { WatchError, watchErrorOfStatus } from '../../src/adapters/kubernetes/wa
 import { watchKind } from '../../src/adapters/kubernetes/watch-kind.ts'
 import { watchLines } from '../../src/adapters/kubernetes/watch-lines.ts'
 import type { WatchedResource } from '../../src/adapters/kubernetes/watched-resource.ts'
+import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import { runCli } from '../../src/cli/run-cli.ts'
 import { startLocal } from '../../src/compose/start-local.ts'
 import { isCatalogueError } from '../../src/domain/catalogue-error.ts'
@@ -726,13 +728,19 @@ t.test('the sink: command line, then SinkBinding', async (t) => {
   t.equal(readSink({ url: 'https://f.example/events' }, { K_SINK }).url, 'https://f.example/events')
   t.strictSame(readSink({}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"team":"a"}}' }).extensions, { team: 'a' })
   t.strictSame(readSink({}, { K_SINK, K_CE_OVERRIDES: '{"extensions":null}' }).extensions, {})
-  t.ok(readSink({}, { K_SINK, K_CA_CERTS: 'PEM' }).ca?.includes('PEM'))
+  const authority = async () => (await createCertificateAuthority(createSystemClock().now())).caPem
+  const [first, second] = [await authority(), await authority()]
+  const { ca = [] } = readSink({}, { K_SINK, K_CA_CERTS: `# a bundle\n${first}\n${second}` })
+  t.strictSame(ca.slice(-2), [first.trim(), second.trim()])
+  t.ok(ca.length > 2, 'beside the well-known ones')
   const faults: [Parameters<typeof readSink>[0], Parameters<typeof readSink>[1], string][] = [
     [{}, {}, '--sink'],
     [{ url: 'nonsense' }, {}, '--sink'],
     [{}, { K_SINK: 'ftp://x' }, 'K_SINK'],
     [{ url: 'https://user:password@x' }, {}, '--sink'],
     [{ caFile: '/nowhere' }, { K_SINK }, '--ca'],
+    [{}, { K_SINK, K_CA_CERTS: 'PEM' }, 'K_CA_CERTS'],
+    [{}, { K_SINK, K_CA_CERTS: first.replace(/[A-Za-z]{20}/, 'A') }, 'K_CA_CERTS'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{' }, 'K_CE_OVERRIDES'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"id":"x"}}' }, 'K_CE_OVERRIDES'],
     [{}, { K_SINK, K_CE_OVERRIDES: '{"extensions":{"Team":"x"}}' }, 'K_CE_OVERRIDES'],

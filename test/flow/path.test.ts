@@ -12,7 +12,8 @@ import {
   RetryAfter,
   Terminal,
 } from '../../src/provider/errors.ts'
-import type { ProviderContext } from '../../src/provider/multicluster.ts'
+import type { MultiClusterProvider, ProviderContext } from '../../src/provider/multicluster.ts'
+import { aroundProvider } from '../support/around-provider.ts'
 import {
   buildClass,
   buildCluster,
@@ -225,24 +226,45 @@ t.test('a kind that is not served keeps no other from being swept', async (t) =>
 })
 
 t.test('what only a sweep finds is counted, and nothing else', async (t) => {
-  for (const { title, periodMs, counted } of [
-    { title: 'no balancer is verified', periodMs: 86_400_000, counted: 1 },
-    { title: 'each is verified', periodMs: 1_000, counted: 0 },
+  const withoutFingerprint = (fake: MultiClusterProvider) =>
+    aroundProvider(fake, async ({ method }, next) => {
+      const answer = (await next()) as { status: object } | undefined
+      return method === 'get' || method === 'update' ? answer && { status: answer.status } : answer
+    })
+  for (const { title, periodMs, provider } of [
+    { title: 'no balancer is verified', periodMs: 86_400_000 },
+    { title: 'each is verified', periodMs: 1_000 },
+    { title: 'a provider keeps no fingerprint', periodMs: 86_400_000, provider: withoutFingerprint },
   ]) {
     const config = `sweep: { intervalMs: 1000, periodMs: ${periodMs} }\npropagation: { enabled: false }`
-    const world = createWorld({ config })
+    const world = createWorld({ config, ...(provider && { provider }) })
     const found = async () =>
-      /^work_found_only_by_sweep_total{controller="(.*)"} ([1-9]\d*)$/m
-        .exec(await world.runtime.doors.metricsText())
-        ?.slice(1)
+      [
+        ...(await world.runtime.doors.metricsText()).matchAll(
+          /^work_found_only_by_sweep_total{controller="(.*)"} ([1-9]\d*)$/gm,
+        ),
+      ]
+        .map(([, kind, count]) => `${kind} ${count}`)
+        .sort()
     await world.create(buildIngress())
     await tell(world, 'CREATE', INGRESS)
     await sweep(world)
-    t.same(await found(), undefined, `${title}: what an event told of is not`)
+    t.same(await found(), [], `${title}: what an event told of is not`)
     await world.create(buildService())
     await sweep(world)
     await sweep(world)
-    t.same(await found(), counted === 0 ? undefined : ['MultiClusterService', '1'], title)
+    t.same(await found(), ['MultiClusterService 1'], title)
+    await world.edit(INGRESS, { status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } } }, 'status')
+    await sweep(world)
+    await sweep(world)
+    t.same(await found(), ['MultiClusterIngress 1', 'MultiClusterService 1'], `${title}: a status written by hand`)
+    await world.edit(INGRESS, { metadata: { finalizers: [] } })
+    await sweep(world)
+    await sweep(world)
+    t.same(await found(), ['MultiClusterIngress 2', 'MultiClusterService 1'], `${title}: a finalizer taken by hand`)
+    await world.remove(INGRESS)
+    await sweep(world)
+    t.same(await found(), ['MultiClusterIngress 3', 'MultiClusterService 1'], `${title}: a deletion`)
   }
 })
 
@@ -945,7 +967,7 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
   t.same(world.read(INGRESS)?.metadata.finalizers, [FINALIZER], 'nothing is released yet')
-  await world.clock.advance(37_000)
+  await world.clock.advance(42_000)
   t.equal(world.read(INGRESS), undefined)
   t.same(world.cloud.balancers(), [])
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
@@ -984,7 +1006,7 @@ t.test('what the cloud still brings while it is asked to delete is found before 
   await tell(world, 'CREATE', INGRESS)
   await world.remove(INGRESS)
   await tell(world, 'UPDATE', INGRESS)
-  await world.clock.advance(15_200)
+  await world.clock.advance(20_200)
   const sweeping = sweep(world)
   await world.clock.advance(60_000)
   await sweeping

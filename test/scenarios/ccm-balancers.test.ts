@@ -471,6 +471,21 @@ throughDoors('C-72 a node selector', async (t, door) => {
   t.same(made(world).hosts, ['n2=fake://i-2'])
 })
 
+throughDoors('a node that is labelled later becomes a backend where it is selected', async (t, door) => {
+  const world = await servedWorld({ door, objects: [buildNode(1), buildNode(2)] })
+  await world.create(buildWeb({}, { name: 'api', annotations: { [`${OPTION}node-selector`]: 'role=edge' } }))
+  await world.settle()
+  t.same(made(world, 'api').hosts, [])
+  // From now on it knows which nodes everybody was told of.
+  await world.sweep()
+  world.mark()
+  await world.edit(nodeKey(2), { metadata: { labels: { role: 'edge' } } })
+  await world.settle()
+  t.same(made(world, 'api').hosts, ['n2=fake://i-2'])
+  t.same(world.changes(), ['update api [n2]'])
+  if (door !== 'sweep') t.notOk(world.calls().includes('get web'), 'who selects nothing is not asked about')
+})
+
 t.test('C-73 a machine of the account that is no node does not matter', async (t) => {
   const world = createServiceWorld({ objects: [buildNode(1)] })
   world.cluster.machines.put({

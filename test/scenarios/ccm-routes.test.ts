@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Node, NodeCondition } from '../../src/domain/node.ts'
-import type { Route } from '../../src/provider/cloud.ts'
+import type { Route } from '../../src/domain/nodes/route.ts'
 import { NotImplemented, RetryAfter } from '../../src/provider/errors.ts'
 import type { FakeClusterCall } from '../../src/providers/fake/fake-call-log.ts'
 import type { FakeRoute } from '../../src/providers/fake/fake-routes.ts'

@@ -13,6 +13,7 @@ import {
   buildServiceWorld,
   FINALIZER,
 } from '../support/build-objects.ts'
+import { tell } from '../support/karmada-story.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { CLUSTER_ID, createWorld, IDENTITY, type World, type WorldOptions } from '../support/world.ts'
 
@@ -306,6 +307,23 @@ t.test(
 function exportOf(name: string): KubernetesObject {
   return { apiVersion: 'multicluster.x-k8s.io/v1alpha1', kind: 'ServiceExport', metadata: { name, namespace: 'shop' } }
 }
+
+t.test('drain waits for a create that the function has noted as unknown', async (t) => {
+  let isLost = true
+  const world = createWorld({
+    config: 'lock: lease\nlease: { namespace: shop }',
+    provider: (fake) => ({ ...fake, consistencyWindowMs: 30_000 }),
+    failure: ({ method }) =>
+      isLost && method === 'ensure' ? { when: 'before', error: new Error('connection reset') } : undefined,
+  })
+  await world.create(buildIngress())
+  await tell(world, 'sweep', [])
+  isLost = false
+  const { left, lines } = await drain(world, false)
+  t.equal(left, 1)
+  t.match(lines, [/stays: a create whose outcome is unknown may still bring a balancer/])
+  await world.clock.advance(60_000)
+})
 
 t.test('what is in deletion is cleaned up by either drain: nobody can put a new finalizer on it', async (t) => {
   for (const keepBalancers of [true, false]) {

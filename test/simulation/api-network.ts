@@ -10,7 +10,7 @@ import type { Scheduler } from './scheduler.ts'
 
 export interface NetworkParts {
   scheduler: Scheduler
-  decisions: Decisions
+  decisions: Pick<Decisions, 'api'>
   journal: Journal
   countCall: (label: string) => string
   exchanges: Exchanges
@@ -143,7 +143,7 @@ function whatOf(kind: string, what: 'read' | 'write'): CallToDecide['what'] {
   return kind === 'Lease' && what === 'write' ? 'lease' : what
 }
 
-function isClaim(patch: Patch): boolean {
+export function isClaim(patch: Patch): boolean {
   return patch.type === 'json' && patch.operations.some(({ op, path }) => op === 'add' && path.startsWith(FINALIZERS))
 }
 

@@ -89,7 +89,7 @@ export const WORLDS: readonly { title: string; setting: Pick<Setting, 'instances
 ]
 
 /** How the process dies, and what becomes of what it has sent. */
-export const DEATHS = [
+const DEATHS = [
   { title: 'what was sent is lost', lands: 'never' },
   { title: 'what was sent lands', lands: 'all' },
 ] as const
@@ -131,6 +131,33 @@ export async function crashRow(
     }
   }
   return row
+}
+
+/** Every scenario in every world. */
+export async function crashMatrix(onRow: (row: Row) => void): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const world of WORLDS) {
+    for (const scenario of SCENARIOS) {
+      const row = await crashRow(scenario, world)
+      rows.push(row)
+      onRow(row)
+    }
+  }
+  return rows
+}
+
+export function formatRow({ scenario, world, steps, kills, differences }: Row): string {
+  const counts = [
+    `${steps} steps`.padStart(9),
+    `${kills} kills`.padStart(10),
+    `${differences.length} differ`.padStart(9),
+  ]
+  return `${counts.join('')}  ${scenario}, ${world}`
+}
+
+export function formatSize(rows: readonly Row[]): string {
+  const kills = rows.reduce((sum, row) => sum + row.kills, 0)
+  return `crash matrix: ${SCENARIOS.length} scenarios × ${WORLDS.length} worlds × every step × ${DEATHS.length} deaths = ${kills} kills`
 }
 
 interface Kill {

@@ -1,4 +1,4 @@
-import type { Action, ApiFault, BalancedName, CloudFault, Fault, ReviewFault, Setting } from './history.ts'
+import type { Action, ApiFault, CloudFault, Fault, ReviewFault, Setting } from './history.ts'
 
 /** What a call looks like to those who decide what becomes of it. */
 export interface CallToDecide {
@@ -16,14 +16,14 @@ export interface Moment {
   /** Instances that hold a lock. */
   busy: readonly number[]
   /** Objects that do not exist. */
-  absent: readonly BalancedName[]
+  absent: readonly string[]
 }
 
 /** Everything in a history that is not given by the world. */
-export interface Decisions {
-  setting: Setting
+export interface Decisions<S = Setting, A = Action> {
+  setting: S
   /** What somebody does now, or `end` when nothing more is going to be done. */
-  action(at: number, moment: Moment): Action | 'end' | undefined
+  action(at: number, moment: Moment): A | 'end' | undefined
   /** Which of the possible steps is next. */
   pick(at: number, possible: number): number
   api(call: CallToDecide): ApiFault | undefined

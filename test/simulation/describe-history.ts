@@ -1,18 +1,20 @@
-import { playHistory } from './play-history.ts'
-import { recordedDecisions } from './recorded-decisions.ts'
-import type { Shrunk } from './shrink-history.ts'
+import type { Stage } from './stage.ts'
 
 /** The shortest history that fails, what is in it, every step of it, and how to see it again. */
-export async function describeHistory({ history, violation, tried }: Shrunk): Promise<string> {
-  const { journal } = await playHistory(recordedDecisions(history), { keepLines: true })
-  const end = journal.lines.findIndex((line) => line.includes('VIOLATED'))
+export async function describeHistory(
+  seed: number,
+  violation: string,
+  stage: Stage,
+  without: string | undefined,
+): Promise<string> {
+  const shortest = await stage.shortest(seed, violation, without)
   return [
-    `seed ${history.seed} fails: ${violation}`,
-    `the shortest history found (${tried} tried) has ${history.entries.length} entries:`,
-    `  world: ${JSON.stringify(history.setting)}`,
-    ...history.entries.map((entry) => `  ${JSON.stringify(entry)}`),
+    `seed ${seed} fails: ${shortest.violation}`,
+    `the shortest history found (${shortest.tried} tried) has ${shortest.entries.length} entries:`,
+    `  world: ${JSON.stringify(shortest.setting)}`,
+    ...shortest.entries.map((entry) => `  ${JSON.stringify(entry)}`),
     'step by step:',
-    ...journal.lines.slice(0, end < 0 ? undefined : end + 1),
-    `again: npm run simulate -- --seed ${history.seed} --histories 1`,
+    ...shortest.lines,
+    `again: npm run simulate -- --world ${stage.controlPlane} --seed ${seed} --histories 1${without === undefined ? '' : ` --without "${without}"`}`,
   ].join('\n')
 }

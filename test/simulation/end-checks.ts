@@ -5,12 +5,15 @@ import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
 import type { Lease } from '../../src/domain/lease.ts'
 import { hasNotes, holderOf, keyOfLease } from '../../src/domain/lease-record.ts'
+import type { ObjectKey } from '../../src/domain/object-key.ts'
 import type { ResourceBinding } from '../../src/domain/resource-binding.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { belongsTo, type Stored } from './belongs-to.ts'
 import type { Setting } from './history.ts'
+import { isForgotten } from './is-forgotten.ts'
 import type { Journal } from './journal.ts'
 import type { Owner } from './owners.ts'
+import { BETWEEN_SWEEPS_MS } from './play.ts'
 import type { SimBalancer } from './sim-cloud.ts'
 import { FINALIZER, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
 import { GO_FINALIZERS, listObjects, readObject, serviceOfName } from './sim-objects.ts'
@@ -39,29 +42,50 @@ export function checkEnd(world: SimWorld, setting: Setting, journal: Journal): v
     if (owner.exists) checkLiving(owner, balancers, world, setting, journal)
     else checkGone(owner, balancers, setting, journal)
   }
-  checkLeases(world, journal)
+  checkLeases(world, journal, ({ kind, name }) => servedUid(readObject<Stored>(world.core, kind, name), world.core))
 }
 
-function checkLeases({ core, now }: SimWorld, journal: Journal): void {
+function servedUid(object: Stored | undefined, core: ControlPlaneCore): string | undefined {
+  const isServed =
+    object !== undefined &&
+    hasFinalizer(object, FINALIZER) &&
+    !isBeingDeleted(object) &&
+    belongsTo(object, core) === 'ours'
+  return isServed ? object.metadata.uid : undefined
+}
+
+/** `servedUid` tells the uid of an object that is served. */
+export function checkLeases(
+  { core, now }: Pick<SimWorld, 'core' | 'now'>,
+  journal: Journal,
+  servedUid: (key: ObjectKey) => string | undefined,
+): void {
   journal.checked(END_INVARIANTS.leases)
   for (const lease of listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE)) {
-    const { kind, name = '' } = keyOfLease(lease) ?? {}
-    const object = kind === undefined ? undefined : readObject<Stored>(core, kind, name)
-    const isUnknown = lease.metadata.annotations?.[CREATE_NOTE]?.includes(object?.metadata.uid ?? '-') ?? false
-    const isServed =
-      object !== undefined &&
-      hasFinalizer(object, FINALIZER) &&
-      !isBeingDeleted(object) &&
-      belongsTo(object, core) === 'ours'
-    if (hasNotes(lease) && !(isServed && isUnknown) && holderOf(lease, now(), MARGIN_MS) === undefined) continue
-    journal.violated(END_INVARIANTS.leases, `${kind} ${name}: ${JSON.stringify(lease.metadata.annotations)}`)
+    const key = keyOfLease(lease)
+    const uid = key && servedUid(key)
+    const noted = JSON.parse(lease.metadata.annotations?.[CREATE_NOTE] ?? '{}') as { uid?: string; until?: number }
+    const isUnknown = uid !== undefined && noted.uid === uid && (noted.until ?? 0) > now()
+    // What was of use when the last sweep looked goes with the next.
+    if (hasNotes(lease, now() - BETWEEN_SWEEPS_MS) && !isUnknown && holderOf(lease, now(), MARGIN_MS) === undefined)
+      continue
+    journal.violated(END_INVARIANTS.leases, `${key?.kind} ${key?.name}: ${JSON.stringify(lease.metadata.annotations)}`)
   }
 }
 
-function checkGone(owner: Owner, balancers: SimBalancer[], { cloud }: Setting, journal: Journal): void {
-  if (!cloud.lists && (owner.stripped || balancers.every(({ isLate }) => isLate))) return
+function checkGone(owner: Owner, balancers: SimBalancer[], setting: Setting, journal: Journal): void {
+  if (isExcused(owner, balancers, setting)) return
   journal.checked(END_INVARIANTS.orphans)
   if (balancers.length > 0) journal.violated(END_INVARIANTS.orphans, `${owner.kind} ${owner.name}, uid ${owner.uid}`)
+}
+
+/** What a user disowned by hand, or a process took with it, is found only by a provider that can list. */
+function isExcused({ stripped }: Owner, balancers: SimBalancer[], setting: Setting): boolean {
+  return !setting.cloud.lists && (stripped || areForgotten(balancers, setting))
+}
+
+function areForgotten(balancers: SimBalancer[], setting: Setting): boolean {
+  return balancers.length > 0 && balancers.every((balancer) => isForgotten(balancer, setting))
 }
 
 function checkLiving(
@@ -93,19 +117,21 @@ function checkLiving(
       checkContent(object, balancer, world.core, journal)
     }
   } else if (belongs === 'another') {
-    // What a user disowned by hand and then gave away nobody can know.
-    if (owner.stripped) return
+    // What is left then nobody can know but a provider that can list.
+    if (isExcused(owner, balancers, setting)) return
     journal.checked(END_INVARIANTS.left)
     if (isHeldAtAll || balancers.length > 0) {
       journal.violated(END_INVARIANTS.left, `${subject}: held ${isHeldAtAll}, ${balancers.length} balancers`)
     }
     journal.checked(END_INVARIANTS.status)
+    // Nobody can tell whose it is either when a user took our finalizer.
     // When it answers something else than what is published, nobody can tell whose that is.
+    if (owner.stripped) return
     const isOneAddress = setting.cloud.flapMs === 0 && world.cloud.madeFor(owner.uid) === 1
     if (isOneAddress && !owner.touched && (object.status?.loadBalancer?.ingress ?? []).length > 0) {
       journal.violated(END_INVARIANTS.status, `${subject} is left: ${JSON.stringify(object.status)}`)
     }
-  } else if (!isHeldAtAll && !owner.stripped) {
+  } else if (!isHeldAtAll && !owner.stripped && !areForgotten(balancers, setting)) {
     journal.checked(END_INVARIANTS.untouched)
     if (balancers.length > 0) journal.violated(END_INVARIANTS.untouched, subject)
   }

@@ -1,4 +1,5 @@
 import type { Kind } from '../../src/domain/kinds.ts'
+import type { SweepScope } from '../../src/domain/sweep-report.ts'
 
 /** What stays as it is for a whole history. */
 export interface Setting {
@@ -54,7 +55,7 @@ export type ChaosAction =
   | { do: 'freeze'; instance: number; ms: number }
   /** A CloudEvent, true or not. */
   | { do: 'cloudEvent'; instance: number; kind: Kind; name: string; operation: 'CREATE' | 'UPDATE' | 'DELETE' }
-  | { do: 'sweep'; instance: number; scope: 'all' | 'pending' }
+  | { do: 'sweep'; instance: number; scope: SweepScope }
   /** Continue tokens of before are expired. */
   | { do: 'compact' }
   /** Nobody does anything for a while. */
@@ -84,6 +85,8 @@ export type CloudFault =
   | { cloud: 'late'; ms: number }
   /** Of two parts one is deleted. */
   | { cloud: 'partial' }
+  /** It answers that it cannot say yet. */
+  | { cloud: 'unknown' }
 
 /** What becomes of one admission review. */
 export type ReviewFault =
@@ -94,17 +97,17 @@ export type ReviewFault =
 export type Fault = ApiFault | CloudFault | ReviewFault
 
 /** One deviation from a history in which nothing happens and everything comes in order. */
-export type Entry =
-  | { at: number; action: Action }
+export type Entry<A = Action> =
+  | { at: number; action: A }
   /** Not the first step that is possible, but this one. */
   | { at: number; pick: number }
   /** The how-manyth of which call. */
   | { call: string; fault: Fault }
 
-export interface History {
+export interface History<S = Setting, A = Action> {
   seed: number
-  setting: Setting
-  entries: readonly Entry[]
+  setting: S
+  entries: readonly Entry<A>[]
   /** The step at which nothing more is done; absent when the history did not come so far. */
   endsAt?: number
 }

@@ -2,12 +2,13 @@ import { sameJson } from '../../src/domain/canonical-json.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import { formatKey, type ObjectKey } from '../../src/domain/object-key.ts'
 import type { Lock } from '../../src/ports/lock.ts'
-import type { ProviderContext } from '../../src/provider/multicluster.ts'
+import type { BalancerIdentity, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Setting } from './history.ts'
+import { isForgotten } from './is-forgotten.ts'
 import type { Journal } from './journal.ts'
 import { createLockHolders, type Holding } from './lock-holders.ts'
 import type { Commit, Owners } from './owners.ts'
-import { formatIdentity, type Method, type SimCloud } from './sim-cloud.ts'
+import { formatIdentity, type Method } from './sim-cloud.ts'
 import { FINALIZER } from './sim-config.ts'
 import { GO_FINALIZERS } from './sim-objects.ts'
 
@@ -15,8 +16,9 @@ import { GO_FINALIZERS } from './sim-objects.ts'
 export const STEP_INVARIANTS = {
   one: 'at most one balancer belongs to an identity',
   owned:
-    'each balancer has a living owner that carries our finalizer, unless a user took it or the cloud made it after its caller had gone',
-  released: 'our finalizer is released only when no balancer is left, late ones of callers that had gone aside',
+    'each balancer has a living owner that carries our finalizer, unless a user took it, or a process died that kept its notes to itself',
+  released:
+    'our finalizer is released only when no balancer is left, those aside that processes asked for which died with their notes',
   foreign: 'of an object we change our finalizer and our own status fields, and nothing else',
   locked: 'nobody writes to an object or changes its balancer but who holds its lock and was not told that it is lost',
   alone: 'nobody begins a write or a change in the cloud while another one that lives holds the lock',
@@ -29,20 +31,40 @@ export interface Invariants {
   watchLock(lock: Lock, id: string): Lock
   onCommit(commit: Commit): void
   onSend(id: string, key: ObjectKey, isWrite: boolean): void
-  onCloudCall(id: string, method: Method, context: ProviderContext, isGone: boolean): void
-  onCloudAnswer(id: string, method: Method, context: ProviderContext): void
+  onCloudCall(id: string, method: Method, context: CallContext, isGone: boolean): void
+  onCloudAnswer(id: string, method: Method, context: CallContext): void
+  /** The cloud answered that there is none: it need not be deleted. */
+  onAbsent(id: string, identity: BalancerIdentity): void
   onFault(id: string): void
   onGone(id: string): void
   onFrozen(id: string): void
+  /** Whether it works on what is its own to work on. */
+  checkTurn(id: string, object: ObjectKey, work: string): void
+  holds(id: string, object: ObjectKey): boolean
   /** Who holds a lock. */
   holders(): string[]
   afterStep(): void
 }
 
+type CallContext = Pick<ProviderContext, 'identity'>
+
+/** What is balanced, and what of it is ours to change. */
+export interface BalancedRules {
+  kinds: readonly string[]
+  finalizer: string
+  /** Everything of an object that is not ours to change. */
+  foreignParts(object: KubernetesObject): unknown
+}
+
 export interface InvariantParts {
-  setting: Setting
+  setting: Pick<Setting, 'lock'>
+  rules: BalancedRules
   journal: Journal
-  cloud: SimCloud
+  cloud: {
+    balancers(): readonly { identity: BalancerIdentity; isOfTheDead: boolean }[]
+    /** Another one after every change. */
+    version(): unknown
+  }
   owners: () => Owners
   /** Whether the Lease of this object says so at this moment. */
   isLeased: (id: string, key: ObjectKey) => boolean
@@ -52,6 +74,7 @@ export interface InvariantParts {
 
 export function createInvariants({
   setting,
+  rules,
   journal,
   cloud,
   owners,
@@ -61,12 +84,13 @@ export function createInvariants({
   const faults = new Map<string, number>()
   const faultsOf = (id: string) => faults.get(id) ?? 0
   const holders = createLockHolders(journal, isLeased, servedVersion, checkReadAgain)
-  let seenVersion = 0
+  let seenVersion: unknown
   let isDirty = false
 
   function checkReadAgain(holding: Holding): void {
     for (const { uid, wasLeaving, faults: before } of holding.ensured) {
-      if (!wasLeaving || before !== faultsOf(holding.id) || holding.held.lost.aborted) continue
+      // Who stood still may have no time left.
+      if (!wasLeaving || before !== faultsOf(holding.id) || holding.wasFrozen || holding.held.lost.aborted) continue
       journal.checked(STEP_INVARIANTS.readAgain)
       if (holding.deleted.has(uid)) continue
       journal.violated(
@@ -76,7 +100,6 @@ export function createInvariants({
     }
   }
 
-  /** Whether it works on what is its own to work on. */
   function checkTurn(id: string, object: ObjectKey, work: string): Holding | undefined {
     const key = formatKey(object)
     const holding = holders.of(id, key)
@@ -95,7 +118,7 @@ export function createInvariants({
   function checkBalancers(): void {
     const identities = new Set<string>()
     for (const balancer of cloud.balancers()) {
-      const { identity, isLate } = balancer
+      const { identity } = balancer
       const name = formatIdentity(identity)
       journal.checked(STEP_INVARIANTS.one)
       if (identities.has(name)) journal.violated(STEP_INVARIANTS.one, name)
@@ -103,7 +126,7 @@ export function createInvariants({
       const owner = owners().get(identity.uid)
       journal.checked(STEP_INVARIANTS.owned)
       if (owner?.exists && owner.held) continue
-      if (isLate || owner?.stripped) continue
+      if (isForgotten(balancer, setting) || owner?.stripped) continue
       journal.violated(
         STEP_INVARIANTS.owned,
         `${name}: ${owner?.exists ? 'its owner has no finalizer' : 'its owner is gone'}`,
@@ -114,14 +137,14 @@ export function createInvariants({
   function checkRelease({ before, owner, writer }: Commit): void {
     if (writer === undefined || before === undefined || owner.held || !hadOurs(before)) return
     journal.checked(STEP_INVARIANTS.released)
-    const left = cloud.balancers().find(({ identity, isLate }) => identity.uid === owner.uid && !isLate)
+    const left = cloud.balancers().find((one) => one.identity.uid === owner.uid && !isForgotten(one, setting))
     if (left !== undefined) journal.violated(STEP_INVARIANTS.released, formatIdentity(left.identity))
   }
 
   function checkForeign({ before, after, owner, writer }: Commit): void {
     if (writer === undefined || before === undefined || after === undefined) return
     journal.checked(STEP_INVARIANTS.foreign)
-    const [was, is] = [foreignParts(before, setting), foreignParts(after, setting)]
+    const [was, is] = [rules.foreignParts(before), rules.foreignParts(after)]
     if (!sameJson(was, is)) {
       journal.violated(
         STEP_INVARIANTS.foreign,
@@ -130,21 +153,26 @@ export function createInvariants({
     }
   }
 
+  const hadOurs = ({ metadata }: KubernetesObject) => metadata.finalizers?.includes(rules.finalizer) ?? false
+
   return {
     watchLock: holders.watch,
+    checkTurn,
+    holds: (id, object) => holders.of(id, formatKey(object)) !== undefined,
     onCommit(commit) {
       isDirty = true
       checkRelease(commit)
       checkForeign(commit)
     },
     onSend(id, key, isWrite) {
-      if (!isWrite || (key.kind !== 'MultiClusterIngress' && key.kind !== 'MultiClusterService')) return
+      if (!isWrite || !rules.kinds.includes(key.kind)) return
       checkTurn(id, key, 'a write')
     },
     onCloudCall(id, method, { identity }, isGone) {
       if (method === 'get' || method === 'list') return
       // What is left of an object that is gone nobody else works on.
-      if (isGone) return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
+      if (isGone && !owners().get(identity.uid)?.exists)
+        return void holders.of(id, formatKey(identity))?.deleted.add(identity.uid)
       const holding = checkTurn(id, identity, method)
       if (method !== 'ensureDeleted') return
       holding?.deleted.add(identity.uid)
@@ -160,6 +188,7 @@ export function createInvariants({
       const wasLeaving = owner === undefined || !owner.exists || owner.deleting
       holders.of(id, formatKey(identity))?.ensured.push({ uid: identity.uid, wasLeaving, faults: faultsOf(id) })
     },
+    onAbsent: (id, identity) => void holders.of(id, formatKey(identity))?.deleted.add(identity.uid),
     onFault: (id) => void faults.set(id, faultsOf(id) + 1),
     onGone: holders.forget,
     holders: () => holders.all().map(({ id }) => id),
@@ -176,13 +205,16 @@ export function createInvariants({
   }
 }
 
-function hadOurs({ metadata }: KubernetesObject): boolean {
-  return metadata.finalizers?.includes(FINALIZER) ?? false
-}
-
 const OUR_STATUS = ['loadBalancer', 'serviceLocations', 'trafficBlockClusters']
 
-/** Everything of an object that is not ours to change. */
+export function karmadaRules(setting: Setting): BalancedRules {
+  return {
+    kinds: ['MultiClusterIngress', 'MultiClusterService'],
+    finalizer: FINALIZER,
+    foreignParts: (object) => foreignParts(object, setting),
+  }
+}
+
 function foreignParts(object: KubernetesObject, { takeOver }: Setting): unknown {
   const { metadata, status, ...rest } = object as KubernetesObject & { status?: Record<string, unknown> }
   const { labels, annotations, ownerReferences, finalizers = [] } = metadata

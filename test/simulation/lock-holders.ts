@@ -31,7 +31,7 @@ export interface LockHolders {
   all(): Holding[]
 }
 
-const ONE_HOLDER = 'one instance at a time holds the lock on an object'
+export const ONE_HOLDER = 'one instance at a time holds the lock on an object'
 
 export function createLockHolders(
   journal: Journal,

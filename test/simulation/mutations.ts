@@ -16,9 +16,11 @@ export const MUTATIONS = {
   'the provider before the finalizer': { wrap: ({ store, provider }) => withClaimAfterwards(store, provider) },
   'no second look after an ensure': { wrap: ({ store, provider }) => withoutSecondLook(store, provider) },
   'no sweep': { noSweep: true },
+  'no note of a create': { lock: (lock) => withNotes(lock, () => undefined) },
+  'an answer that makes up for all': { lock: (lock) => withNotes(lock, (text) => (isRest(text) ? undefined : text)) },
 } as const satisfies Record<string, Mutation>
 
-function everybodysLock(lock: Lock): Lock {
+export function everybodysLock(lock: Lock): Lock {
   let fence = 0
   const notes = new Map<string, string>()
   return {
@@ -39,6 +41,26 @@ function everybodysLock(lock: Lock): Lock {
       }
     },
   }
+}
+
+export type MutationName = keyof typeof MUTATIONS
+
+type Note = string | undefined
+
+/** Another note of a create than the one that is due. */
+function withNotes(lock: Lock, change: (text: Note) => Note): Lock {
+  return {
+    ...lock,
+    async acquire(key, options) {
+      const held = await lock.acquire(key, options)
+      return held && { ...held, setNote: (name, text) => held.setNote(name, name === 'create' ? change(text) : text) }
+    },
+  }
+}
+
+/** What is left of an earlier create when a later one is answered. */
+function isRest(text: Note): boolean {
+  return text !== undefined && (JSON.parse(text) as { lasts?: true }).lasts === true
 }
 
 /** What was read of each object last: what a program would go by that does not look again. */
@@ -88,7 +110,7 @@ function withoutReadBack(inner: ClusterStore): ClusterStore {
   }
 }
 
-function withoutReleaseGuard(store: ClusterStore): ClusterStore {
+export function withoutReleaseGuard(store: ClusterStore): ClusterStore {
   return {
     ...store,
     patch(key, patch, options) {

@@ -1,12 +1,11 @@
-import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import { isBeingDeleted, type KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
-import { FINALIZER } from './sim-config.ts'
-import { type BalancedKind, GO_FINALIZERS, targetOf } from './sim-objects.ts'
+import type { BalancerIdentity } from '../../src/provider/multicluster.ts'
+import { targetOf } from './sim-objects.ts'
 
 /** An object that ever was, by its uid. */
 export interface Owner {
-  kind: BalancedKind
+  kind: BalancerIdentity['kind']
   name: string
   uid: string
   /** As it is stored; as it was last when it is gone. */
@@ -34,14 +33,21 @@ export interface Owners {
   all(): Owner[]
 }
 
+/** Which objects may have a balancer, and when they are held for it. */
+export interface OwnerRules {
+  kinds: readonly BalancerIdentity['kind'][]
+  isHeld(object: KubernetesObject): boolean
+}
+
 /** Follows every object that may have a balancer, commit by commit. */
 export function trackOwners(
   core: ControlPlaneCore,
+  { kinds, isHeld }: OwnerRules,
   writer: () => string | undefined,
   onCommit: (commit: Commit) => void,
 ): Owners {
   const owners = new Map<string, Owner>()
-  for (const kind of ['MultiClusterIngress', 'MultiClusterService'] as const) {
+  for (const kind of kinds) {
     core.watch(
       { ...targetOf(kind) },
       { timeoutSeconds: 100_000_000 },
@@ -52,8 +58,7 @@ export function trackOwners(
           const { uid = '', name } = object.metadata
           const before = owners.get(uid)
           const exists = event.type !== 'DELETED'
-          const held =
-            exists && (hasFinalizer(object, FINALIZER) || GO_FINALIZERS.some((other) => hasFinalizer(object, other)))
+          const held = exists && isHeld(object)
           const by = writer()
           const owner: Owner = {
             kind,

@@ -1,90 +1,29 @@
-import type { CallToDecide, Decisions, Moment } from './decisions.ts'
-import type {
-  Action,
-  ApiFault,
-  BalancedName,
-  ChaosAction,
-  CloudFault,
-  Entry,
-  History,
-  ReviewFault,
-  Setting,
-  UserAction,
-} from './history.ts'
+import { decideRandomly, type HistoryTemper, type RandomDecisions } from './decide-randomly.ts'
+import type { Moment } from './decisions.ts'
+import type { Action, BalancedName, ChaosAction, Setting, UserAction } from './history.ts'
 import { createPrng, type Prng } from './prng.ts'
 
-export interface RandomDecisions extends Decisions {
-  /** What was decided so far, as a history that can be played again. */
-  history(): History
-}
-
-/** How wild a history is; what is left out of one makes room for the rest. */
-interface Temper {
-  actions: number
-  actionChance: number
-  /** How often somebody gets in the way of one who works. */
-  interference: number
-  /** How often not the first step is taken. */
-  disorder: number
-  apiFaults: number
-  cloudFaults: number
-  reviewFaults: number
+interface Temper extends HistoryTemper {
   chaos: number
   names: readonly [BalancedName, ...BalancedName[]]
 }
 
-/** Anything that can go wrong, by one seed. */
+/** Anything that can go wrong over clusters, by one seed. */
 export function randomDecisions(seed: number): RandomDecisions {
   const prng = createPrng(seed)
   const setting = randomSetting(prng)
   const temper = randomTemper(prng)
-  const entries: Entry[] = []
-  let left = temper.actions
-  let endsAt: number | undefined
-
-  function fault<F extends ApiFault | CloudFault | ReviewFault>(
-    { id, what }: CallToDecide,
-    chance: number,
-    choices: readonly (readonly [number, F])[],
-  ): F | undefined {
-    if (!prng.chance(chance * (WEIGHTS[what] ?? 1))) return undefined
-    const chosen = prng.choose(choices)
-    entries.push({ call: id, fault: chosen })
-    return chosen
-  }
-
-  return {
+  return decideRandomly({
+    seed,
+    prng,
     setting,
-    history: () => ({ seed, setting, entries, ...(endsAt === undefined ? {} : { endsAt }) }),
-    action(at, moment) {
-      const { must, isIdle, busy } = moment
-      if (left === 0) {
-        endsAt ??= at
-        return 'end'
-      }
-      const chance = isIdle ? Math.max(temper.actionChance, WHEN_IDLE) : temper.actionChance
-      const interferes = busy.length > 0 && prng.chance(temper.interference)
-      if (!must && !interferes && !prng.chance(chance)) return undefined
-      const isFirst = left === temper.actions
-      left -= 1
-      const action = isFirst
-        ? createOne(prng, temper)
-        : interferes
-          ? interference(prng, temper)
-          : randomAction(prng, temper, setting, moment)
-      entries.push({ at, action })
-      return action
+    temper,
+    windowMs: setting.cloud.windowMs,
+    nextAction({ isFirst, interferes }, moment) {
+      if (isFirst) return createOne(prng, temper)
+      return interferes ? interference(prng, temper) : randomAction(prng, temper, setting, moment)
     },
-    pick(at, possible) {
-      if (possible === 1 || !prng.chance(temper.disorder)) return 0
-      const pick = prng.integer(possible)
-      if (pick > 0) entries.push({ at, pick })
-      return pick
-    },
-    api: (call) => fault(call, temper.apiFaults, apiFaults(call, prng)),
-    cloud: (call) => fault(call, temper.cloudFaults, cloudFaults(call, prng, setting)),
-    review: (call) => fault(call, temper.reviewFaults, REVIEW_FAULTS),
-  }
+  })
 }
 
 function randomSetting(prng: Prng): Setting {
@@ -177,16 +116,6 @@ function randomUser(prng: Prng, { names }: Temper): UserAction {
   return make()
 }
 
-/** Writes are fewer than reads, and more can go wrong with them. */
-const WEIGHTS: Partial<Record<CallToDecide['what'], number>> = {
-  write: 3,
-  claim: 6,
-  lease: 2,
-  page: 4,
-  create: 2,
-  delete: 2,
-}
-
 /** What hurts most while somebody works on the object. */
 function interference(prng: Prng, { names }: Temper): Action {
   const name = prng.pick(names)
@@ -201,7 +130,6 @@ function interference(prng: Prng, { names }: Temper): Action {
   return make()
 }
 
-const WHEN_IDLE = 0.4
 const LONG_MS = [300, 8_000, 25_000, 40_000] as const
 
 function randomChaos(prng: Prng, { names }: Temper, { instances }: Setting, busy: readonly number[]): ChaosAction {
@@ -223,54 +151,3 @@ function cloudEvent(prng: Prng, names: Temper['names'], instance: number): Chaos
   const kind = name === 'game' ? 'MultiClusterService' : 'MultiClusterIngress'
   return { do: 'cloudEvent', instance, kind, name, operation: prng.pick(['CREATE', 'UPDATE', 'DELETE']) }
 }
-
-function apiFaults({ what }: CallToDecide, prng: Prng): (readonly [number, ApiFault])[] {
-  const common: (readonly [number, ApiFault])[] = [
-    [2, { api: 'throttled' }],
-    [3, { api: 'failed' }],
-    [2, { api: 'lostBefore' }],
-    [3, { api: 'slow', ms: prng.pick([20, 400, 4_000, 9_000]) }],
-  ]
-  const writing: (readonly [number, ApiFault])[] = [
-    [2, { api: 'conflict' }],
-    [2, { api: 'failedAfter' }],
-    [2, { api: 'lostAfter', ms: prng.pick([0, 400, 4_000]) }],
-  ]
-  switch (what) {
-    case 'page':
-      return [...common, [8, { api: 'expired' }]]
-    case 'claim':
-      return [...common, ...writing, [4, { api: 'finalizerDropped' }]]
-    case 'write':
-    case 'lease':
-      return [...common, ...writing]
-    default:
-      return common
-  }
-}
-
-function cloudFaults({ what }: CallToDecide, prng: Prng, { cloud }: Setting): (readonly [number, CloudFault])[] {
-  const common: (readonly [number, CloudFault])[] = [
-    [3, { cloud: 'failed' }],
-    [1, { cloud: 'lostBefore' }],
-    [2, { cloud: 'slow', ms: prng.pick([20, 1_000, 4_000]) }],
-  ]
-  if (what === 'look') return common
-  const changing: (readonly [number, CloudFault])[] = [
-    ...common,
-    [2, { cloud: 'retryAfter', ms: prng.pick([10, 1_000, 7_000]) }],
-    [3, { cloud: 'failedAfter' }],
-    [3, { cloud: 'lostAfter' }],
-  ]
-  if (what === 'delete') return [...changing, [3, { cloud: 'partial' }]]
-  // Only a cloud that states a window is late.
-  if (cloud.windowMs === 0) return changing
-  return [...changing, [5, { cloud: 'late', ms: 1 + prng.integer(cloud.windowMs - 1) }]]
-}
-
-const REVIEW_FAULTS: readonly (readonly [number, ReviewFault])[] = [
-  [6, { review: 'lost' }],
-  [3, { review: 'twice' }],
-  [3, { review: 'another' }],
-  [1, { review: 'refused' }],
-]

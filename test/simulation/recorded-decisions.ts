@@ -1,9 +1,13 @@
 import { type Decisions, isApiFault, isCloudFault, isReviewFault } from './decisions.ts'
-import type { Action, Fault, History } from './history.ts'
+import type { Action, Fault, History, Setting } from './history.ts'
 
 /** A history once more, or what is left of one: what is not in it does not happen, and comes in order. */
-export function recordedDecisions({ setting, entries, endsAt = Number.POSITIVE_INFINITY }: History): Decisions {
-  const actions: { at: number; action: Action }[] = []
+export function recordedDecisions<S = Setting, A = Action>({
+  setting,
+  entries,
+  endsAt = Number.POSITIVE_INFINITY,
+}: History<S, A>): Decisions<S, A> {
+  const actions: { at: number; action: A }[] = []
   const picks = new Map<number, number>()
   const faults = new Map<string, Fault>()
   for (const entry of entries) {

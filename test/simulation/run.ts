@@ -1,24 +1,24 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
+import { crashMatrix, formatRow, formatSize } from './crash-matrix.ts'
 import { describeHistory } from './describe-history.ts'
-import { END_INVARIANTS } from './end-checks.ts'
-import { STEP_INVARIANTS } from './invariants.ts'
-import { playHistory, RESTS } from './play-history.ts'
-import { randomDecisions } from './random-decisions.ts'
-import { addFound, type Found, nothingFound } from './search.ts'
-import { shrinkHistory } from './shrink-history.ts'
+import { RESTS } from './play.ts'
+import type { Found } from './search.ts'
+import { searchAll } from './search-all.ts'
+import { CONTROL_PLANES, STAGES, stageFor, type WorldChoice } from './stage.ts'
 
 // Between two reports of progress.
 const REPORT_MS = 15_000
-const STRETCH = 100
 // One is enough to begin with; a few more may be of another kind.
 const MOST_SHRUNK = 3
 
 const { values } = parseArgs({
   options: {
+    'crash-matrix': { type: 'boolean', default: false },
+    without: { type: 'string' },
     histories: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1' },
+    world: { type: 'string', default: 'mixed' },
     workers: { type: 'string', default: String(Math.max(1, Math.min(2, availableParallelism()))) },
   },
 })
@@ -26,10 +26,34 @@ const histories = wholeNumber('histories', values.histories)
 const firstSeed = wholeNumber('seed', values.seed)
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
+if (values['crash-matrix']) {
+  const rows = await crashMatrix((row) => say(formatRow(row)))
+  say(formatSize(rows))
+  process.exit(rows.every(({ differences }) => differences.length === 0) ? 0 : 1)
+}
+
+const { without } = values
+const world = worldChoice(values.world)
+const played = world === 'mixed' ? CONTROL_PLANES : [world]
+const INVARIANTS = [...played.flatMap((name) => STAGES[name].invariants), RESTS]
 const started = performance.now()
-const total = await searchAll()
+let reportedAt = started
+const total = await searchAll({
+  firstSeed,
+  histories,
+  workers: wholeNumber('workers', values.workers),
+  world,
+  without,
+  onProgress(found) {
+    if (performance.now() - reportedAt < REPORT_MS) return
+    reportedAt = performance.now()
+    say(`${found.played} of ${histories}, ${speed(found)}, ${found.failures.length} failed`)
+  },
+})
 reportCounts(total)
-for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) say(`\n${await shortest(seed, violation)}`)
+for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) {
+  say(`\n${await describeHistory(seed, violation, stageFor(world, seed), without)}`)
+}
 const failed = total.failures.length
 if (failed > MOST_SHRUNK) {
   say(
@@ -49,37 +73,21 @@ function wholeNumber(name: string, text: string): number {
   process.exit(2)
 }
 
-/** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
-function searchAll(): Promise<Found> {
-  const sum = nothingFound()
-  const last = firstSeed + histories
-  let next = firstSeed
-  let reportedAt = started
-  const count = Math.min(wholeNumber('workers', values.workers), Math.ceil(histories / STRETCH))
-  return new Promise((resolve, reject) => {
-    let open = count
-    for (let index = 0; index < count; index += 1) {
-      const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
-      const hand = () => {
-        const from = next
-        next = Math.min(last, next + STRETCH)
-        if (from < last) return worker.postMessage({ from, count: next - from })
-        open -= 1
-        worker.terminate().catch(reject)
-        if (open === 0) resolve(sum)
-      }
-      worker.on('error', reject)
-      worker.on('message', (found: Found) => {
-        addFound(sum, found)
-        if (performance.now() - reportedAt > REPORT_MS) {
-          reportedAt = performance.now()
-          say(`${sum.played} of ${histories}, ${speed(sum)}, ${sum.failures.length} failed`)
-        }
-        hand()
-      })
-      hand()
-    }
-  })
+function worldChoice(text: string): WorldChoice {
+  const known = (['mixed', ...CONTROL_PLANES] as const).find((name) => name === text)
+  if (known === undefined) refuse(`--world: none of mixed, ${CONTROL_PLANES.join(', ')}: ${text}`)
+  if (without === undefined) return known
+  // A safeguard may be one of one world only.
+  const having = CONTROL_PLANES.filter((name) => STAGES[name].safeguards.includes(without))
+  if (known === 'mixed' ? having.length > 0 : having.includes(known))
+    return having.length === 1 ? (having[0] ?? known) : known
+  const names = CONTROL_PLANES.flatMap((name) => STAGES[name].safeguards)
+  refuse(`--without: no safeguard "${without}"; known are: ${[...new Set(names)].join(', ')}`)
+}
+
+function refuse(message: string): never {
+  process.stderr.write(`${message}\n`)
+  process.exit(2)
 }
 
 function speed({ played, steps }: Found): string {
@@ -92,24 +100,8 @@ function reportCounts(found: Found): void {
   say('\nwhat happened in them:')
   for (const [kind, count] of Object.entries(found.faults).sort()) say(`${String(count).padStart(10)}  ${kind}`)
   say('\nwhat was checked:')
-  for (const invariant of [
-    ...Object.values(STEP_INVARIANTS),
-    RESTS,
-    ...Object.values(END_INVARIANTS),
-    ...others(found),
-  ]) {
+  for (const invariant of [...new Set([...INVARIANTS, ...Object.keys(found.checks)])]) {
     say(`${String(found.checks[invariant] ?? 0).padStart(10)}  ${invariant}`)
   }
   say('')
-}
-
-function others({ checks }: Found): string[] {
-  const known: string[] = [...Object.values(STEP_INVARIANTS), RESTS, ...Object.values(END_INVARIANTS)]
-  return Object.keys(checks).filter((name) => !known.includes(name))
-}
-
-async function shortest(seed: number, violation: string): Promise<string> {
-  const decisions = randomDecisions(seed)
-  await playHistory(decisions)
-  return describeHistory(await shrinkHistory(decisions.history(), violation))
 }

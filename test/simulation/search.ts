@@ -1,5 +1,4 @@
-import { playHistory } from './play-history.ts'
-import { randomDecisions } from './random-decisions.ts'
+import { stageFor, type WorldChoice } from './stage.ts'
 
 /** What a stretch of seeds came to. */
 export interface Found {
@@ -15,10 +14,10 @@ export function nothingFound(): Found {
 }
 
 /** Plays the histories of these seeds, one after another. */
-export async function search(from: number, count: number): Promise<Found> {
+export async function search(from: number, count: number, world: WorldChoice, without?: string): Promise<Found> {
   const found = nothingFound()
   for (let seed = from; seed < from + count; seed += 1) {
-    const { violation, steps, journal } = await playHistory(randomDecisions(seed))
+    const { violation, steps, journal } = await stageFor(world, seed).play(seed, without)
     found.played += 1
     found.steps += steps
     add(found.faults, Object.fromEntries(journal.faults))

@@ -1,10 +1,12 @@
-import type { Entry, History, Setting } from './history.ts'
+import type { Decisions } from './decisions.ts'
+import type { Action, Entry, History, Setting } from './history.ts'
+import type { Played } from './play.ts'
 import { type PlayOptions, playHistory } from './play-history.ts'
 import { recordedDecisions } from './recorded-decisions.ts'
 
 /** A history that fails in the same way, and from which nothing can be left out. */
-export interface Shrunk {
-  history: History
+export interface Shrunk<S = Setting, A = Action> {
+  history: History<S, A>
   violation: string
   /** How many shorter ones were tried. */
   tried: number
@@ -12,16 +14,31 @@ export interface Shrunk {
 
 const MOST_TRIES = 2_000
 
+/** How histories of one kind are played again, and what makes their world a simpler one. */
+export interface Shrinkable<S, A> {
+  play(decisions: Decisions<S, A>): Promise<Played>
+  simpler(setting: S): ((setting: S) => S)[]
+}
+
+/** A history of balancers over clusters. */
+export function shrinkHistory(history: History, violation: string, options: PlayOptions = {}): Promise<Shrunk> {
+  return shrink(history, violation, { play: (decisions) => playHistory(decisions, options), simpler })
+}
+
 /** Leaves out actions, faults and reorderings, alone and in groups, as long as the same invariant still breaks. */
-export async function shrinkHistory(history: History, violation: string, options: PlayOptions = {}): Promise<Shrunk> {
+export async function shrink<S, A extends { do: string }>(
+  history: History<S, A>,
+  violation: string,
+  { play, simpler }: Shrinkable<S, A>,
+): Promise<Shrunk<S, A>> {
   const invariant = invariantOf(violation)
   let best = { history, violation }
   let tried = 0
 
-  async function tryWith(candidate: History): Promise<boolean> {
+  async function tryWith(candidate: History<S, A>): Promise<boolean> {
     if (tried >= MOST_TRIES) return false
     tried += 1
-    const played = await playHistory(recordedDecisions(candidate), options)
+    const played = await play(recordedDecisions(candidate))
     if (played.violation === undefined || invariantOf(played.violation) !== invariant) return false
     best = { history: candidate, violation: played.violation }
     return true
@@ -59,7 +76,7 @@ function invariantOf(violation: string): string {
   return violation.split(': ')[0] ?? ''
 }
 
-function simpler({ instances, lock }: Setting): ((setting: Setting) => Setting)[] {
+export function simpler({ instances, lock }: Setting): ((setting: Setting) => Setting)[] {
   return [
     (setting) => ({ ...setting, skewsMs: setting.skewsMs.map(() => 0) }),
     (setting) => ({ ...setting, cloud: { ...setting.cloud, flapMs: 0 } }),
@@ -74,7 +91,7 @@ function simpler({ instances, lock }: Setting): ((setting: Setting) => Setting)[
 }
 
 /** The same thing as early as possible, and without delay. */
-function simplerEntries(entry: Entry | undefined): Entry[] {
+function simplerEntries<A extends { do: string }>(entry: Entry<A> | undefined): Entry<A>[] {
   if (entry === undefined) return []
   if ('pick' in entry) return entry.pick > 1 ? [{ ...entry, pick: 1 }] : []
   if ('action' in entry)

@@ -31,8 +31,8 @@ export interface SimBalancer {
   spec: unknown
   annotations: Readonly<Record<string, string>>
   addresses: string[]
-  /** Made when its caller did not wait any more. */
-  isLate: boolean
+  /** Made when the process that asked for it was dead. */
+  isOfTheDead: boolean
 }
 
 /** Of one caller: how it sees the cloud. */
@@ -89,7 +89,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   const find = (identity: BalancerIdentity) =>
     balancers.find((one) => formatIdentity(one.identity) === formatIdentity(identity))
 
-  function make(identity: BalancerIdentity, isLate: boolean): SimBalancer {
+  function make(identity: BalancerIdentity, isOfTheDead: boolean): SimBalancer {
     ids += 1
     made.set(identity.uid, (made.get(identity.uid) ?? 0) + 1)
     const now = scheduler.now()
@@ -104,7 +104,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
       spec: undefined,
       annotations: {},
       addresses: [],
-      isLate,
+      isOfTheDead,
     }
     balancers.push(balancer)
     return balancer
@@ -146,7 +146,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
     client: CloudClient,
     method: Method,
     context: Pick<ProviderContext, 'signal'> & Partial<ProviderContext>,
-    action: (fault: CloudFault | undefined, isLate: boolean) => T,
+    action: (fault: CloudFault | undefined, isOfTheDead: boolean) => T,
   ): Promise<T> {
     const { signal, identity } = context
     const id = countCall(
@@ -168,12 +168,12 @@ export function createSimCloud(parts: CloudParts): SimCloud {
       isUnstoppable: fault?.cloud === 'late',
       timeout: undefined,
       onAbort: () => signal.reason,
-      arrive(reply, isAwaited) {
+      arrive(reply) {
         if (fault?.cloud === 'failed') return reply.reject(new Error('the cloud failed'))
         if (fault?.cloud === 'retryAfter') return reply.reject(new RetryAfter(fault.ms))
         const lost = fault?.cloud === 'lostAfter'
         try {
-          const value = action(fault, !isAwaited || !client.isWaiting())
+          const value = action(fault, !client.isWaiting())
           if (fault?.cloud === 'failedAfter') reply.reject(new Error('the connection was reset'))
           else if (!lost) reply.resolve(value)
         } catch (error) {
@@ -208,8 +208,8 @@ export function createSimCloud(parts: CloudParts): SimCloud {
       })
     const ensure = (object: Served, context: ProviderContext): Promise<BalancerResult> =>
       told('ensure', context, false, () =>
-        call(client, 'ensure', context, (_fault, isLate) => {
-          const balancer = find(context.identity) ?? make(context.identity, isLate)
+        call(client, 'ensure', context, (_fault, isOfTheDead) => {
+          const balancer = find(context.identity) ?? make(context.identity, isOfTheDead)
           configure(balancer, object, context)
           return { status: readyStatus(balancer), changed: true }
         }),

@@ -8,6 +8,7 @@ export const CLUSTER_ID = 'default'
 export const LOCK_NAMESPACE = 'locks'
 export const LEASE_MS = 15_000
 export const MARGIN_MS = 5_000
+export const PROVIDER_DEADLINE_MS = 5_000
 export { FINALIZER }
 
 const TEXT = `
@@ -16,7 +17,7 @@ callers: { anyone: true }
 identity: ${IDENTITY}
 ingressClass: { names: [${CLASS_NAME}] }
 kubernetes: { kubeconfig: /unused }
-work: { deadlineMs: 30000, providerDeadlineMs: 5000 }
+work: { deadlineMs: 30000, providerDeadlineMs: ${PROVIDER_DEADLINE_MS} }
 sweep: { pageSize: 2, concurrency: 2 }
 `
 

@@ -9,16 +9,30 @@ import type { ReviewFault } from './history.ts'
 import type { Journal } from './journal.ts'
 import type { Scheduler } from './scheduler.ts'
 import { IDENTITY } from './sim-config.ts'
-import type { SimInstance } from './sim-instance.ts'
+import type { SimProcess } from './sim-process.ts'
 
 export interface DoorParts {
   scheduler: Scheduler
-  decisions: Decisions
+  decisions: Pick<Decisions, 'review'>
   journal: Journal
   countCall: (label: string) => string
   /** Whoever answers at the door now; the how-manyth of them. Undefined: nobody does. */
-  reachable: (which: number) => SimInstance | undefined
+  reachable: (which: number) => SimProcess | undefined
   onReview: (delivered: boolean) => void
+  rules: DoorRules
+}
+
+/** What the webhooks are registered for. */
+export interface DoorRules {
+  mutates(attributes: AdmissionAttributes): boolean
+  notifies(attributes: AdmissionAttributes): boolean
+}
+
+/** Over clusters. */
+export const KARMADA_RULES: DoorRules = {
+  mutates: ({ operation, type }) =>
+    (type.kind === 'MultiClusterIngress' || type.kind === 'MultiClusterService') && operation !== 'DELETE',
+  notifies: ({ subresource, type }) => subresource === '' && NOTIFIED.has(type.kind),
 }
 
 const NOTIFIED = new Set([
@@ -38,15 +52,16 @@ export function createSimDoors({
   countCall,
   reachable,
   onReview,
+  rules,
 }: DoorParts): AdmissionChain {
   /** The function's own writes pass no review (the conditions of the webhooks see to that). */
-  const isReviewed = ({ user, subresource, type, dryRun }: AdmissionAttributes) =>
-    user.username !== IDENTITY && subresource === '' && !dryRun && NOTIFIED.has(type.kind)
+  const isReviewed = (attributes: AdmissionAttributes) =>
+    attributes.user.username !== IDENTITY && !attributes.dryRun && rules.notifies(attributes)
 
   function review<T>(
     stage: string,
     { operation, type, name }: AdmissionAttributes,
-    deliver: (fault: ReviewFault | undefined, receivers: SimInstance[]) => T,
+    deliver: (fault: ReviewFault | undefined, receivers: SimProcess[]) => T,
   ): Promise<T> {
     const id = countCall(`review ${stage} ${operation} ${type.kind} ${name}`)
     const call: CallToDecide = { id, what: 'review' }
@@ -64,7 +79,7 @@ export function createSimDoors({
     })
   }
 
-  function receiversOf(fault: ReviewFault | undefined): SimInstance[] {
+  function receiversOf(fault: ReviewFault | undefined): SimProcess[] {
     if (fault?.review === 'lost') return []
     const first = reachable(fault?.review === 'another' ? 1 : 0)
     const second = fault?.review === 'twice' ? reachable(1) : undefined
@@ -73,9 +88,8 @@ export function createSimDoors({
 
   return {
     async mutate(attributes) {
-      const { operation, type, object } = attributes
-      const isBalanced = type.kind === 'MultiClusterIngress' || type.kind === 'MultiClusterService'
-      if (!isReviewed(attributes) || !isBalanced || operation === 'DELETE') return object
+      const { object } = attributes
+      if (!isReviewed(attributes) || !rules.mutates(attributes)) return object
       return review('mutate', attributes, (_fault, [receiver]) => {
         const patch = receiver?.mutate(requestOf(attributes)) ?? []
         if (patch.length === 0) return object

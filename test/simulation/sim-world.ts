@@ -1,10 +1,7 @@
-import { leaseName } from '../../src/adapters/lease/lease-name.ts'
-import { sha256 } from '../../src/adapters/system/sha256.ts'
 import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
+import { hasFinalizer } from '../../src/domain/finalizers.ts'
 import { type Kind, RESOURCES } from '../../src/domain/kinds.ts'
-import { isBeingDeleted } from '../../src/domain/kubernetes-object.ts'
-import type { Lease } from '../../src/domain/lease.ts'
-import { holderOf } from '../../src/domain/lease-record.ts'
+import { isBeingDeleted, type KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../src/domain/object-key.ts'
 import { type ControlPlaneCore, createControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
@@ -12,58 +9,35 @@ import { createLocalClusterStore } from '../../src/local/local-cluster-store.ts'
 import { buildClass, buildCluster, buildServiceWorld } from '../support/build-objects.ts'
 import { belongsTo, type Stored } from './belongs-to.ts'
 import { createCallCounter } from './call-counter.ts'
-import type { Decisions } from './decisions.ts'
 import { createExchanges } from './exchanges.ts'
-import type { Action, BalancedName } from './history.ts'
-import { createInvariants } from './invariants.ts'
-import type { Journal } from './journal.ts'
+import type { Action, BalancedName, Setting } from './history.ts'
+import { createInvariants, karmadaRules } from './invariants.ts'
+import { isLeased } from './is-leased.ts'
 import type { Mutation } from './mutation.ts'
 import { type Owners, trackOwners } from './owners.ts'
 import { performUserAction } from './perform-user-action.ts'
-import { createPrng } from './prng.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { World, WorldParts as WorldPartsOf } from './play.ts'
 import { createSimCloud, type SimCloud } from './sim-cloud.ts'
-import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE, MARGIN_MS } from './sim-config.ts'
-import { createSimDoors } from './sim-doors.ts'
-import { createSimInstance, type SimInstance } from './sim-instance.ts'
-import { GO_FINALIZERS, listObjects, NAMESPACE, OTHER_CLASS, readObject } from './sim-objects.ts'
+import { CLUSTER_ID, FINALIZER, IDENTITY, LOCK_NAMESPACE } from './sim-config.ts'
+import { createSimDoors, KARMADA_RULES } from './sim-doors.ts'
+import { createFleet } from './sim-fleet.ts'
+import { createSimInstance } from './sim-instance.ts'
+import { GO_FINALIZERS, NAMESPACE, OTHER_CLASS, readObject } from './sim-objects.ts'
+import type { SimProcess } from './sim-process.ts'
 
 /** One control plane, one cloud, and the instances of the function. */
-export interface SimWorld {
+export interface SimWorld extends World<Action> {
   core: ControlPlaneCore
   cloud: SimCloud
   owners: Owners
   now(): number
-  /** Nothing of it is kept in memory. */
-  close(): void
-  perform(action: Action): void
-  /** Everybody lives and is awake. */
-  heal(): void
-  sweep(instance: number): void
   isSweeping(): boolean
-  /** Writes of the function to the API server, Leases aside. */
-  writes(): number
-  afterStep(): void
-  beforeStep(): void
-  /** Instances that hold a lock. */
-  busy(): number[]
-  absent(): BalancedName[]
   /** Something that only a sweep can find. */
   hasLosses(): boolean
 }
 
-export interface WorldParts {
-  scheduler: Scheduler
-  decisions: Decisions
-  journal: Journal
+export interface WorldParts extends WorldPartsOf<Setting, Action> {
   mutation: Mutation
-}
-
-interface Slot {
-  /** Undefined while its process is dead. */
-  process: SimInstance | undefined
-  isFrozen: boolean
-  born: number
 }
 
 const NAMES: readonly BalancedName[] = ['web-a', 'web-b', 'game']
@@ -78,16 +52,19 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
   let writer: string | undefined
   let writes = 0
   let losses = 0
-  let reviews = 0
-  const slots: Slot[] = Array.from({ length: setting.instances }, () => ({
-    process: undefined,
-    isFrozen: false,
-    born: 0,
-  }))
-  const invariants = createInvariants({ setting, journal, cloud, owners: () => owners, isLeased, servedVersion })
+  const invariants = createInvariants({
+    setting,
+    rules: karmadaRules(setting),
+    journal,
+    cloud,
+    owners: () => owners,
+    isLeased: (id, key) => isLeased(core, id, key, scheduler.now()),
+    servedVersion,
+  })
   const core = createCore()
   const owners = trackOwners(
     core,
+    { kinds: ['MultiClusterIngress', 'MultiClusterService'], isHeld },
     () => writer,
     (commit) => {
       invariants.onCommit(commit)
@@ -102,14 +79,19 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     },
   )
   const server = createLocalClusterStore(core, IDENTITY)
-  for (const index of slots.keys()) boot(index)
-
-  /** By the API server's clock, with the margin that others wait. */
-  function isLeased(id: string, key: ObjectKey): boolean {
-    const name = leaseName(FINALIZER, key, sha256)
-    const lease = listObjects<Lease>(core, 'Lease', LOCK_NAMESPACE).find(({ metadata }) => metadata.name === name)
-    return lease !== undefined && holderOf(lease, scheduler.now(), MARGIN_MS) === id
-  }
+  const fleet = createFleet({
+    instances: setting.instances,
+    scheduler,
+    exchanges,
+    journal,
+    start,
+    onGone(id) {
+      losses += 1
+      invariants.onGone(id)
+    },
+    onFrozen: invariants.onFrozen,
+  })
+  fleet.heal()
 
   function servedVersion({ kind, name }: ObjectKey): string | undefined {
     if (kind !== 'MultiClusterIngress' && kind !== 'MultiClusterService') return undefined
@@ -137,7 +119,8 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
           decisions,
           journal,
           countCall,
-          reachable,
+          rules: KARMADA_RULES,
+          reachable: (which) => fleet.reachable(which),
           onReview(delivered) {
             if (!delivered) losses += 1
           },
@@ -154,24 +137,12 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     return made
   }
 
-  /** One after another is asked; who stands still does not answer. */
-  function reachable(which: number): SimInstance | undefined {
-    if (which === 0) reviews += 1
-    const living = slots.filter(({ process }) => process !== undefined)
-    const slot = living[(reviews + which) % living.length]
-    return slot === undefined || slot.isFrozen ? undefined : slot.process
-  }
-
-  function boot(index: number): void {
-    const slot = slots[index]
-    if (slot === undefined || slot.process !== undefined) return
-    slot.born += 1
-    const id = `instance-${index}${slot.born === 1 ? '' : `.${slot.born}`}`
-    const process = createSimInstance(
+  function start(index: number, id: string, isAlive: () => boolean): SimProcess {
+    return createSimInstance(
       {
         id,
         skewMs: setting.skewsMs[index] ?? 0,
-        isWaiting: () => slot.process?.id === id,
+        isWaiting: isAlive,
         onSend(key, what) {
           const isWrite = what === 'write' || what === 'claim'
           if (isWrite) writes += 1
@@ -197,62 +168,10 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
         watchLock: invariants.watchLock,
       },
     )
-    slot.process = process
-  }
-
-  function kill(index: number, restartMs: number, lands: 'all' | 'never' | number): void {
-    const slot = slots[index]
-    const id = slot?.process?.id
-    if (slot === undefined || id === undefined) return
-    journal.happened('kill')
-    losses += 1
-    slot.process = undefined
-    if (slot.isFrozen) scheduler.thaw(id)
-    slot.isFrozen = false
-    scheduler.forget(id)
-    invariants.onGone(id)
-    const prng = createPrng(typeof lands === 'number' ? lands : 0)
-    exchanges.orphan(id, () => {
-      if (lands === 'never' || (lands !== 'all' && prng.chance(0.5))) return undefined
-      journal.happened('landed after death')
-      // What was sent may arrive a while later.
-      return lands === 'all' ? 0 : prng.pick([0, 0, 200, 3_000])
-    })
-    scheduler.add({
-      label: `restart of ${id}`,
-      owner: undefined,
-      at: scheduler.now() + restartMs,
-      run: () => boot(index),
-    })
-  }
-
-  function freeze(index: number, ms: number): void {
-    const slot = slots[index]
-    const id = slot?.process?.id
-    if (slot === undefined || id === undefined || slot.isFrozen) return
-    journal.happened('freeze')
-    slot.isFrozen = true
-    scheduler.freeze(id)
-    invariants.onFrozen(id)
-    const run = () => {
-      if (slot.process?.id === id) thaw(slot)
-    }
-    scheduler.add({ label: `thaw of ${id}`, owner: undefined, at: scheduler.now() + ms, run })
-  }
-
-  function thaw(slot: Slot): void {
-    if (slot.process !== undefined && slot.isFrozen) scheduler.thaw(slot.process.id)
-    slot.isFrozen = false
-  }
-
-  /** A door that is closed is a message lost. */
-  function awake(index: number): SimInstance | undefined {
-    const slot = slots[index]
-    return slot === undefined || slot.isFrozen ? undefined : slot.process
   }
 
   function tellCluster(name: string): void {
-    awake(0)?.accept(cloudEvent('Cluster', '', name, 'UPDATE'))
+    fleet.awake(0)?.accept(cloudEvent('Cluster', '', name, 'UPDATE'))
   }
 
   function perform(action: Action): void {
@@ -260,18 +179,18 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     writer = undefined
     switch (action.do) {
       case 'kill':
-        kill(action.instance, action.restartMs, action.lands)
+        fleet.kill(action)
         break
       case 'freeze':
-        freeze(action.instance, action.ms)
+        fleet.freeze(action)
         break
       case 'cloudEvent':
         journal.happened('cloud event')
-        awake(action.instance)?.accept(cloudEvent(action.kind, NAMESPACE, action.name, action.operation))
+        fleet.awake(action.instance)?.accept(cloudEvent(action.kind, NAMESPACE, action.name, action.operation))
         break
       case 'sweep':
         journal.happened('sweep')
-        awake(action.instance)?.sweep(action.scope)
+        fleet.awake(action.instance)?.sweep(action.scope)
         break
       case 'compact':
         journal.happened('compaction')
@@ -298,24 +217,22 @@ export function createSimWorld({ scheduler, decisions, journal, mutation }: Worl
     now: scheduler.now,
     close: exchanges.close,
     perform,
-    heal() {
-      for (const slot of slots) thaw(slot)
-      for (const index of slots.keys()) boot(index)
-    },
-    sweep: (index) => awake(index % slots.length)?.sweep('all'),
-    isSweeping: () => slots.some(({ process }) => process?.isSweeping() ?? false),
-    writes: () => writes,
+    heal: fleet.heal,
+    sweep: (index) => fleet.awake(index)?.sweep('all'),
+    isSweeping: fleet.isSweeping,
+    changes: () => writes + cloud.version(),
     beforeStep() {
       writer = undefined
     },
     afterStep: invariants.afterStep,
-    busy() {
-      const holding = invariants.holders()
-      return [...slots.keys()].filter((index) => holding.includes(slots[index]?.process?.id ?? ''))
-    },
+    busy: () => fleet.indexesOf(invariants.holders()),
     absent: () => NAMES.filter((name) => owners.all().every((owner) => !owner.exists || owner.name !== name)),
     hasLosses: () => losses > 0,
   }
+}
+
+function isHeld(object: KubernetesObject): boolean {
+  return [FINALIZER, ...GO_FINALIZERS].some((name) => hasFinalizer(object, name))
 }
 
 function kindOfDefinition(name: string): string {

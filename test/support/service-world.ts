@@ -40,6 +40,8 @@ export interface ServiceWorldOptions extends Omit<FakeClusterOptions, 'clock'> {
   objects?: KubernetesObject[]
   /** YAML beside the usual settings; only the service controller runs unless it says so. */
   config?: string
+  /** YAML of `sweep`; verifies no balancer unless it says so. */
+  sweeping?: string
   /** In place of the fake one. */
   cloudProvider?: CloudProvider
   /** Between the function and the cloud's balancers. */
@@ -85,8 +87,8 @@ export interface EditOptions {
 }
 
 // No balancer's turn to be verified comes by chance: uids differ from run to run.
+const SELDOM = '{ intervalMs: 1, periodMs: 86400000 }'
 const SETTINGS = `
-sweep: { intervalMs: 1, periodMs: 86400000 }
 provider: { name: fake }
 callers: { anyone: true }
 controlPlane: kubernetes
@@ -104,7 +106,10 @@ export function createServiceWorld(options: ServiceWorldOptions = {}): ServiceWo
   const balancer = around(cluster.balancers.loadBalancer)
   const requests: string[] = []
   const store = recordWrites(createLocalClusterStore(core, CLOUD_IDENTITY), requests)
-  const { config, faults } = parseConfig(`${SETTINGS}${options.config ?? ONLY_SERVICES}`, {})
+  const { config, faults } = parseConfig(
+    `${SETTINGS}${options.config ?? ONLY_SERVICES}\nsweep: ${options.sweeping ?? SELDOM}\n`,
+    {},
+  )
   if (config === undefined) throw new Error(JSON.stringify(faults))
   const runtime = composeRuntime({
     config,

@@ -37,8 +37,9 @@ export function createCloudEventWorkQueue(options: CloudEventWorkQueueOptions): 
   const { sender, source, timeoutMs, newId, clock, logger, metrics } = options
   const gone = new AbortController()
   const sending = new Set<Promise<void>>()
+  let reason = ''
   const circuit = createSinkCircuit(clock, (isOpen) => {
-    if (isOpen) logger.warn({}, 'the sink does not take work; the sweep finds it')
+    if (isOpen) logger.warn({ reason }, 'the sink does not take work; the sweep finds it')
     else logger.info({}, 'the sink takes work again')
   })
 
@@ -74,7 +75,9 @@ export function createCloudEventWorkQueue(options: CloudEventWorkQueueOptions): 
 
   function refuseWhileOpen(): void {
     const afterMs = circuit.closedIn()
-    if (afterMs > 0) throw new CatalogueError('QueueUnreachable', 'the sink does not take work at present', { afterMs })
+    if (afterMs > 0) {
+      throw new CatalogueError('QueueUnreachable', `the sink does not take work at present (${reason})`, { afterMs })
+    }
   }
 
   function notTaken(event: OutgoingEvent, delivery: Exclude<Delivery, { kind: 'delivered' }>): CatalogueError {
@@ -83,9 +86,10 @@ export function createCloudEventWorkQueue(options: CloudEventWorkQueueOptions): 
       logger.error({ event: event.id, subject: event.subject, status: delivery.status }, 'the sink refuses work events')
       return new CatalogueError('QueueUnreachable', `the sink refused it (HTTP ${delivery.status})`, { afterMs: 1_000 })
     }
+    reason = delivery.reason
     if (delivery.whole) circuit.failed(delivery.afterMs)
     const afterMs = Math.max(1_000, delivery.afterMs ?? 0, circuit.closedIn())
-    return new CatalogueError('QueueUnreachable', `the sink did not take it (${delivery.reason})`, { afterMs })
+    return new CatalogueError('QueueUnreachable', `the sink did not take it (${reason})`, { afterMs })
   }
 
   return {

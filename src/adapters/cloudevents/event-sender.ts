@@ -40,7 +40,7 @@ export function createEventSender(
         })
         return deliveryOf(response, await firstOf(response.body), clock.now())
       } catch (error) {
-        return { kind: 'again', reason: reasonOf(error), whole: true }
+        return { kind: 'again', reason: reasonOf(error, sink), whole: true }
       }
     },
     close: () => agent.destroy(),
@@ -49,10 +49,16 @@ export function createEventSender(
 
 async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {}
-  // The receiver's own file may have several, for rotation.
-  const [token = ''] = (await readFile(tokenFile, 'utf8')).trim().split(/\s/, 1)
-  return { authorization: `Bearer ${token}` }
+  try {
+    // The receiver's own file may have several, for rotation.
+    const [token = ''] = (await readFile(tokenFile, 'utf8')).trim().split(/\s/, 1)
+    return { authorization: `Bearer ${token}` }
+  } catch (error) {
+    throw new TokenUnreadable(`the token file ${tokenFile} cannot be read (${codeOf(error)})`)
+  }
 }
+
+class TokenUnreadable extends Error {}
 
 /** Sent again these would be answered the same (protocols §2.4; 422 and 413 are ours). */
 const NEVER_AGAIN = [400, 403, 413, 415, 422]
@@ -94,8 +100,26 @@ async function firstOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Never the message: undici's may hold the URL. */
-function reasonOf(error: unknown): string {
+/** Of a certificate that nobody we trust has signed. */
+const NOT_TRUSTED = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
+]
+
+/** Names the host, whose path may be a secret; never the message: undici's may hold the URL. */
+function reasonOf(error: unknown, { url }: Sink): string {
+  if (error instanceof TokenUnreadable) return error.message
+  const { host } = new URL(url)
+  const code = codeOf(error)
+  if (!NOT_TRUSTED.includes(code)) return `${host}: ${code}`
+  return `${host}: its certificate is signed by no authority that we know (${code}): give its authority in K_CA_CERTS or in a file`
+}
+
+function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no answer'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
@@ -7,7 +8,7 @@ export interface Sink {
   /** Its path may be a secret: never logged. */
   url: string
   /** PEM; the system's own when absent. */
-  ca?: string | string[]
+  ca?: string[]
   /** Set on every event. */
   extensions: Readonly<Record<string, string>>
   /** A bearer token, read anew for each request. */
@@ -54,12 +55,30 @@ function sinkUrl(text: string | undefined, field: string): string {
 
 /** A file replaces the well-known authorities; Knative's variable adds to them. */
 function authorities(file: string | undefined, variable: string | undefined): Sink['ca'] {
-  if (file === undefined) return variable ? [...rootCertificates, variable] : undefined
+  if (file !== undefined) return certificates(readAuthorities(file), '--ca')
+  return variable ? [...rootCertificates, ...certificates(variable, 'K_CA_CERTS')] : undefined
+}
+
+function readAuthorities(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw invalid('--ca', `${file} cannot be read`, cause)
   }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
+
+/** Checked here: TLS leaves out without a word what it cannot read, and then trusts nobody. */
+function certificates(text: string, field: string): string[] {
+  const found = text.match(CERTIFICATE) ?? []
+  if (found.length === 0) throw invalid(field, 'must hold certificates in PEM')
+  try {
+    for (const pem of found) new X509Certificate(pem)
+  } catch (cause) {
+    throw invalid(field, 'holds a certificate that cannot be read; give authorities in PEM', cause)
+  }
+  return found
 }
 
 const CORE_ATTRIBUTES = [

@@ -24,7 +24,7 @@ export async function cleanUpLeases(options: CleanUpOptions, call: CallOptions):
     const key = keyOfLease(lease)
     if (key === undefined || lease.metadata.name !== leaseName(options.owner, key, options.digest)) continue
     if (lease.spec?.holderIdentity || isMarked(lease)) result.abandoned.push(key)
-    if (hasNotes(lease) && isFresh(lease, options)) continue
+    if (hasNotes(lease, options.serverClock.serverNow()) && isFresh(lease, options)) continue
     if (await remove(lease, options, call)) result.removed += 1
   }
   return result

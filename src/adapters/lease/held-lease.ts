@@ -167,7 +167,8 @@ export function createHeldLease(options: HeldLeaseOptions): HeldLease {
 
   async function giveBackOnce(signal: AbortSignal): Promise<void> {
     const { uid = '', resourceVersion = '' } = lease.metadata
-    if (hasNotes(lease)) await store.patch(leaseKey, { type: 'merge', body: clearPatch(lease) }, { signal })
+    if (hasNotes(lease, serverClock.serverNow()))
+      await store.patch(leaseKey, { type: 'merge', body: clearPatch(lease) }, { signal })
     else await store.delete(leaseKey, { signal, preconditions: { uid, resourceVersion } })
   }
 

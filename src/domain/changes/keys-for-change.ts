@@ -4,7 +4,7 @@ import type { ClusterEvent, Operation } from '../cluster-event.ts'
 import { isDefaultClass } from '../ingress-class.ts'
 import { type Kind, kindOf, type ObjectOfKind } from '../kinds.ts'
 import { isBeingDeleted, type KubernetesObject } from '../kubernetes-object.ts'
-import { changesNode, changesRoutes, changesTargets } from '../nodes/node-changes.ts'
+import { changesNode, changesRoutes, changesSelection, changesTargets } from '../nodes/node-changes.ts'
 import { BACKENDS_KEY, ROUTES_KEY } from '../nodes/node-keys.ts'
 import type { ObjectKey } from '../object-key.ts'
 import { CRD_POLICY_NAME } from '../propagation/crd-propagation-desired.ts'
@@ -155,7 +155,8 @@ const ROWS: { readonly [K in Kind]?: Row<ObjectOfKind[K]> } = {
       return [
         ...(byUs ? [] : [itself('Node', '', name)]),
         ...(isOver(changesRoutes) ? [ROUTES] : []),
-        ...(isOver(changesTargets) ? [BACKENDS] : []),
+        // Our own labels pass no review; the sweep finds who selects by them.
+        ...(isOver(changesTargets) || (!byUs && isOver(changesSelection)) ? [BACKENDS] : []),
       ]
     },
   },

@@ -24,3 +24,8 @@ export function changesRoutes(before: Node, after: Node): boolean {
 export function changesTargets(before: Node, after: Node): boolean {
   return changesBackends(before, after, 'address')
 }
+
+/** Of balancers whose nodes are selected by labels. */
+export function changesSelection(before: Node, after: Node): boolean {
+  return !sameJson(before.metadata.labels ?? {}, after.metadata.labels ?? {})
+}

@@ -27,7 +27,7 @@ export type ServiceStanding =
 export function standingOf(service: Service, ours: string | undefined): ServiceStanding {
   const held = hasFinalizer(service, SERVICE_FINALIZER)
   const isBalancer = isLoadBalancer(service)
-  if (isBalancer && !isOfClass(service, ours)) return { kind: 'leave', reason: 'another loadBalancerClass' }
+  if (isOfAnotherClass(service, ours)) return { kind: 'leave', reason: 'another loadBalancerClass' }
   if (isBeingDeleted(service))
     return held ? { kind: 'cleanUp' } : { kind: 'leave', reason: 'being deleted, and not held' }
   if (isBalancer) return { kind: 'serve' }
@@ -44,6 +44,11 @@ export function letGoStandingOf(service: Service, ours: string | undefined): Ser
 /** R-SVC-1. */
 export function wantsBalancer(service: Service, ours: string | undefined): boolean {
   return isLoadBalancer(service) && isOfClass(service, ours)
+}
+
+/** Somebody else's, and never touched. */
+export function isOfAnotherClass(service: Service, ours: string | undefined): boolean {
+  return isLoadBalancer(service) && !isOfClass(service, ours)
 }
 
 function isLoadBalancer({ spec }: Service): boolean {

@@ -1,4 +1,5 @@
-import type { Route, Routes } from '../../provider/cloud.ts'
+import type { Route } from '../../domain/nodes/route.ts'
+import type { Routes } from '../../provider/cloud.ts'
 import type { FakeCallLog } from './fake-call-log.ts'
 import type { FakeMachines } from './fake-machines.ts'
 
@@ -15,6 +16,8 @@ export interface FakeRoute {
 export interface FakeRoutes {
   routes: Routes
   put(route: FakeRoute): void
+  /** By hand, in the cloud's console. */
+  remove(destinationCIDR: string): void
   all(): FakeRoute[]
 }
 
@@ -29,6 +32,10 @@ export function createFakeRoutes(log: FakeCallLog, machines: FakeMachines): Fake
 
   return {
     put: (route) => void routes.push(route),
+    remove(destinationCIDR) {
+      const index = routes.findIndex((route) => route.destinationCIDR === destinationCIDR)
+      if (index >= 0) routes.splice(index, 1)
+    },
     all: () => [...routes],
     routes: {
       listRoutes: (cluster, context) =>

@@ -15,7 +15,7 @@ import type { BalancerDecision, Claim } from './decide-balancer.ts'
 import { noteHeldPools } from './pool-notes.ts'
 import { publishCondition, SERVED, withdrawCondition } from './publish-condition.ts'
 import { publishAndReadAgain, publishStatus } from './publish-status.ts'
-import { forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
+import { createCame, forgetCreate, rememberingCreate, unknownCreateMs } from './unknown-create.ts'
 
 type Snapshot<K extends BalancedKind> = BalancerSnapshot<ObjectOfKind[K]>
 type Serve = Extract<BalancerDecision, { do: 'serve' }>
@@ -76,13 +76,11 @@ async function serve<K extends BalancedKind>(
   pass: HeldPass<K>,
 ): Promise<Outcome> {
   const object =
-    decision.claim === 'none'
-      ? await readUnchanged(snapshot.object, pass)
-      : await claimFinalizer(decision.claim, snapshot.object, pass)
+    decision.claim === 'none' ? snapshot.object : await claimFinalizer(decision.claim, snapshot.object, pass)
   await noteHeldPools(object.metadata.uid ?? '', snapshot.inputs, pass)
   const result = await callBalancer(decision, object, snapshot, pass)
   if (result === undefined) return { kind: 'ignored', reason: 'the provider says that it is served elsewhere' }
-  if (decision.call !== 'ensure') await forgetCreate(pass)
+  if (decision.call !== 'ensure') await createCame(object.metadata.uid ?? '', pass)
   const { status } = snapshot.inputs
   const wanted = result.status === undefined ? status : { ...status, loadBalancer: result.status }
   const current = await publishAndReadAgain(object, wanted, decision.call === 'ensure', pass)
@@ -91,11 +89,25 @@ async function serve<K extends BalancedKind>(
     return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object: current }, pass)
   }
   if (!hasFinalizer(current, pass.finalizer)) {
-    throw moved(pass, 'our finalizer was taken away while the balancer was made')
+    throw new CatalogueError('Conflict', 'our finalizer was taken away while the balancer was made', {
+      object: pass.key,
+    })
   }
-  await publishCondition(current, SERVED, pass)
+  const published = await publishCondition(current, SERVED, pass)
   await tellAll(current, [...notesFor(decision, result), ...snapshot.inputs.findings], pass)
-  return { kind: 'settled' }
+  const isWritten = published.metadata.resourceVersion !== snapshot.object.metadata.resourceVersion
+  return { kind: 'settled', acted: isWritten || isChange(decision, result, snapshot) }
+}
+
+/** A provider that does not say is believed to have done what it was called for, if that was known to be anything. */
+function isChange<K extends BalancedKind>(
+  { call }: Serve,
+  { changed }: BalancerResult,
+  { record, inputs }: Snapshot<K>,
+): boolean {
+  const stored = record?.fingerprint
+  const isNews = record === undefined || (stored !== undefined && stored !== inputs.fingerprint)
+  return call !== 'none' && (changed ?? isNews)
 }
 
 /** Invariant: no balancer is made for an object unless the API server answered with a copy that carries our finalizer. */
@@ -114,18 +126,6 @@ async function claimFinalizer<K extends BalancedKind>(
   return stored
 }
 
-/** What was decided before the lock was ours holds only for the same version of the object. */
-async function readUnchanged<K extends BalancedKind>(
-  object: ObjectOfKind[K],
-  pass: BalancerPass<K>,
-): Promise<ObjectOfKind[K]> {
-  const current = await pass.store.get(pass.key, { signal: pass.signal })
-  if (current === undefined || current.metadata.resourceVersion !== object.metadata.resourceVersion) {
-    throw moved(pass, 'the object changed before its turn')
-  }
-  return current
-}
-
 /** Undefined when the provider leaves the object to somebody else. */
 async function callBalancer<K extends BalancedKind>(
   decision: Serve,
@@ -139,7 +139,7 @@ async function callBalancer<K extends BalancedKind>(
   const subject = { uid: object.metadata.uid ?? '', inputs }
   try {
     return call === 'ensure'
-      ? await rememberingCreate(subject.uid, pass, () =>
+      ? await rememberingCreate({ uid: subject.uid, isThere: false }, pass, () =>
           askProvider(pass, subject, (calls, context) => calls.ensure(view, context)),
         )
       : await askProvider(pass, subject, (calls, context) => calls.update(view, context))
@@ -153,20 +153,18 @@ async function callBalancer<K extends BalancedKind>(
 }
 
 /**
- * An object that stays is looked at once more: it may be ours again, and its balancer would be gone for nothing. What the
- * Go manager held is made ours first: when only half is done, and the object is ours again, the next pass must not take
- * it for one whose balancer it has to find.
+ * What the Go manager held and what stays is made ours first: when only half is done, and the object is ours again, the
+ * next pass must not take it for one whose balancer it has to find.
  */
 async function leave<K extends BalancedKind>(
   { finalizer }: CleanUp,
   snapshot: Snapshot<K>,
   pass: HeldPass<K>,
 ): Promise<Outcome> {
-  if (isBeingDeleted(snapshot.object)) return cleanUp({ do: 'cleanUp', finalizer }, snapshot, pass)
-  const object =
-    finalizer === pass.finalizer
-      ? await readUnchanged(snapshot.object, pass)
-      : await claimFinalizer('takeOver', snapshot.object, pass)
+  if (isBeingDeleted(snapshot.object) || finalizer === pass.finalizer) {
+    return cleanUp({ do: 'cleanUp', finalizer }, snapshot, pass)
+  }
+  const object = await claimFinalizer('takeOver', snapshot.object, pass)
   return cleanUp({ do: 'cleanUp', finalizer: pass.finalizer }, { ...snapshot, object }, pass)
 }
 
@@ -245,8 +243,4 @@ async function tellFailure<K extends BalancedKind>(
   const { message } = error
   if (!isBeingDeleted(object)) await publishCondition(object, { status: 'False', reason, message }, pass)
   await tellAll(object, [{ type: 'Warning', reason, message }], pass)
-}
-
-function moved<K extends BalancedKind>(pass: BalancerPass<K>, message: string): CatalogueError {
-  return new CatalogueError('Conflict', message, { object: pass.key })
 }

@@ -52,6 +52,8 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   fence: string
   /** Undefined while only reading. */
   held?: HeldLock
+  /** Whether what is in the cloud for this uid is to be verified, although nothing that we know has changed. */
+  isVerificationDue: (uid: string) => boolean
 }
 
 /** A run that holds the lock of its object, and may write. */

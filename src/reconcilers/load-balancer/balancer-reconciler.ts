@@ -1,42 +1,43 @@
+import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
+import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
+import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
 import { withTurn } from '../with-turn.ts'
 import { applyBalancer, reportFaults, reportHold } from './apply-balancer.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
-import { askProvider, type BalancerDependencies, type BalancerPass } from './balancer-pass.ts'
-import type { BalancerSnapshot } from './balancer-snapshot.ts'
+import { askProvider, type BalancerDependencies, type BalancerPass, type HeldPass } from './balancer-pass.ts'
+import type { BalancerLook, BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
-import { type BalancerDecision, decideBalancer } from './decide-balancer.ts'
-import { gatherBalancer } from './gather-balancer.ts'
+import { decideBalancer } from './decide-balancer.ts'
+import { gatherBalancer, isWriteCertain, lookAtBalancer, readRecord } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from './remove-orphans.ts'
 
-/** gather → decide → apply for one kind. Only a decision that writes takes the lock. */
+/** look → gather → decide → apply for one kind. Only what writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
   resource: BalancedResource<K>,
   dependencies: BalancerDependencies,
 ): Reconciler {
-  const passFor = (key: ObjectKey, signal: AbortSignal): BalancerPass<K> => ({
+  const passFor = (key: ObjectKey, signal: AbortSignal, isVerificationDue = (_uid: string) => false) => ({
     ...dependencies,
     resource,
     key: { ...key, kind: resource.kind },
     signal,
     fence: '',
+    isVerificationDue,
   })
   return {
-    async reconcile(key: ObjectKey, { reader, signal, ...told }: ReconcilePass): Promise<Outcome> {
-      const { formerUids = [], isVerificationDue = never } = told
-      const pass = passFor(key, signal)
-      const snapshot = await pass.tracer.step({ name: 'gather' }, () => gatherBalancer(pass, reader, isVerificationDue))
-      const former = formerUids.filter((uid) => uid !== snapshot?.object.metadata.uid)
+    async reconcile(key: ObjectKey, { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass) {
+      const pass = passFor(key, signal, isVerificationDue)
+      const look = await lookAtBalancer(pass, reader)
+      const former = formerUids.filter((uid) => uid !== look?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
-      if (snapshot === undefined) return { kind: 'gone' }
-      const decision = decideBalancer(snapshot)
-      const outcome = await carryOut(decision, snapshot, pass)
-      return isFinal(outcome) ? rememberPools(snapshot, outcome, pass) : outcome
+      if (look === undefined) return { kind: 'gone' }
+      return isWriteCertain(look) ? applyFresh(look, pass) : carryOut(await gather(look, pass, reader), pass)
     },
     sweepOrphans: ({ signal }) =>
       sweepOrphans(
@@ -47,10 +48,15 @@ export function createBalancerReconciler<K extends BalancedKind>(
 }
 
 function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
-  const { resource, logger, clusterId } = pass
+  const { resource, logger, clusterId, finalizer, store } = pass
   const list = resource.calls?.list
   return {
     ...pass,
+    async mayHaveBalancer(object, signal) {
+      if (hasFinalizer(object, finalizer) || otherProvidersFinalizer(object, finalizer) !== undefined) return true
+      if (isBeingDeleted(object)) return false
+      return (await resource.ownershipOf(object as ObjectOfKind[K], store, signal)).kind !== 'another'
+    },
     list: list && ((signal) => list({ signal, logger, clusterId })),
     remove: (uid, turn) =>
       askProvider({ ...pass, ...turn, key: { ...turn.key, kind: resource.kind } }, { uid }, (calls, context) =>
@@ -59,27 +65,78 @@ function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
   }
 }
 
-const never = () => false
+function gather<K extends BalancedKind>(
+  look: BalancerLook<ObjectOfKind[K]>,
+  pass: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<BalancerSnapshot<ObjectOfKind[K]>> {
+  return pass.tracer.step({ name: 'gather' }, () => gatherBalancer(look, pass, reader))
+}
 
+/** What only reads is done at once. */
 async function carryOut<K extends BalancedKind>(
-  decision: BalancerDecision,
   snapshot: BalancerSnapshot<ObjectOfKind[K]>,
   pass: BalancerPass<K>,
 ): Promise<Outcome> {
+  const decision = decideBalancer(snapshot)
   switch (decision.do) {
     case 'nothing':
       return publishForOthers(snapshot, decision.reason, pass)
     case 'settled':
-      return { kind: 'settled' }
+      return rememberPools(snapshot, { kind: 'settled' }, pass)
     case 'hold':
       return reportHold(pass, snapshot.object, decision.reason)
     case 'refuse':
       return reportFaults(pass, snapshot.object, decision.reason)
-    default:
-      return withLock(pass.lock, pass.key, pass.signal, (held) =>
-        applyBalancer(decision, snapshot, withTurn(pass, held)),
-      )
+    case 'cleanUp':
+      // In deletion nothing else can come of it; and whose an object is that stays is asked again before it is let go.
+      return isBeingDeleted(snapshot.object)
+        ? underLock(pass, (turn) => apply(decision, snapshot, turn))
+        : applyFresh(undefined, pass)
+    case 'serve':
+      return applyFresh(snapshot, pass)
   }
+}
+
+/** What writes is read and decided once more when nobody else can write: the world of before may be over. */
+function applyFresh<K extends BalancedKind>(
+  earlier: BalancerLook<ObjectOfKind[K]> | BalancerSnapshot<ObjectOfKind[K]> | undefined,
+  pass: BalancerPass<K>,
+): Promise<Outcome> {
+  return underLock(pass, async (turn) => {
+    const look = await lookAtBalancer(turn, turn.store, earlier)
+    if (look === undefined) return { kind: 'later', afterMs: 0, reason: 'it went before its turn' }
+    const isTold = earlier === look && 'inputs' in earlier && (await isToldLast(earlier, turn))
+    const snapshot = isTold ? earlier : await gather(look, turn, turn.store)
+    const decision = decideBalancer(snapshot)
+    return decision.do === 'serve' || decision.do === 'cleanUp'
+      ? apply(decision, snapshot, turn)
+      : carryOut(snapshot, turn)
+  })
+}
+
+/** What is only verified is told once more what it was told last, by whomever; that needs no other look at the world. */
+async function isToldLast<K extends BalancedKind>(
+  { object, verify, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
+  turn: HeldPass<K>,
+): Promise<boolean> {
+  return verify && (await readRecord(object, turn))?.fingerprint === inputs.fingerprint
+}
+
+async function apply<K extends BalancedKind>(
+  decision: Parameters<typeof applyBalancer>[0],
+  snapshot: BalancerSnapshot<ObjectOfKind[K]>,
+  turn: HeldPass<K>,
+): Promise<Outcome> {
+  const outcome = await applyBalancer(decision, snapshot, turn)
+  return outcome.kind === 'settled' || outcome.kind === 'gone' ? rememberPools(snapshot, outcome, turn) : outcome
+}
+
+function underLock<K extends BalancedKind>(
+  pass: BalancerPass<K>,
+  work: (turn: HeldPass<K>) => Promise<Outcome>,
+): Promise<Outcome> {
+  return withLock(pass.lock, pass.key, pass.signal, (held) => work(withTurn(pass, held)))
 }
 
 /** Where the Services of an object run, for whoever serves it; nothing unless that is wanted. */
@@ -90,20 +147,17 @@ async function publishForOthers<K extends BalancedKind>(
 ): Promise<Outcome> {
   const ignored: Outcome = { kind: 'ignored', reason }
   if (statusPatch(object.status, inputs.status) === undefined) return ignored
-  return withLock(pass.lock, pass.key, pass.signal, async (held) => {
-    await publishStatus(object, inputs.status, withTurn(pass, held))
-    return ignored
-  })
-}
-
-function isFinal({ kind }: Outcome): boolean {
-  return kind === 'settled' || kind === 'gone'
+  const publish = async (turn: BalancerPass<K>) => {
+    await publishStatus(object, inputs.status, turn)
+    return { ...ignored, acted: true }
+  }
+  return pass.held === undefined ? underLock(pass, publish) : publish(pass)
 }
 
 /** What serves now is what the next pass must not lose; a held pool is looked at again when its time is up. */
 function rememberPools<K extends BalancedKind>(
   { object, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
-  outcome: Outcome,
+  outcome: Extract<Outcome, { kind: 'settled' | 'gone' }>,
   { pools, key }: BalancerPass<K>,
 ): Outcome {
   if (outcome.kind === 'gone') {
@@ -112,5 +166,6 @@ function rememberPools<K extends BalancedKind>(
   }
   pools.remember(key, object.metadata.uid ?? '', inputs.memory)
   if (inputs.lookAgainMs === undefined) return outcome
-  return { kind: 'later', afterMs: inputs.lookAgainMs, reason: 'endpoints vanished; their pools are held for a while' }
+  const reason = 'endpoints vanished; their pools are held for a while'
+  return { ...outcome, kind: 'later', afterMs: inputs.lookAgainMs, reason }
 }

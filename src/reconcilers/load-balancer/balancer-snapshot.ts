@@ -11,8 +11,8 @@ import type { ComputedStatus } from './computed-status.ts'
 
 export type BalancedObject = MultiClusterIngress | MultiClusterService
 
-/** Everything a decision is made from, read before it is made. */
-export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
+/** An object and its balancer. */
+export interface BalancerLook<T extends BalancedObject = BalancedObject> {
   object: T
   /** Ours. */
   finalizer: string
@@ -27,6 +27,10 @@ export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> {
   record: BalancerRecord | undefined
   /** The provider is to look at its balancer even if nothing that we know has changed. */
   verify: boolean
+}
+
+/** Everything a decision is made from, read before it is made. */
+export interface BalancerSnapshot<T extends BalancedObject = BalancedObject> extends BalancerLook<T> {
   inputs: BalancerInputs
 }
 

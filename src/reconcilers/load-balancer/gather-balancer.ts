@@ -3,7 +3,7 @@ import { holdEmptyPools } from '../../domain/backends/hold-empty-pools.ts'
 import { NOTHING_SERVED, type PoolMemory } from '../../domain/backends/pool-memory.ts'
 import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
-import { hasFinalizer } from '../../domain/finalizers.ts'
+import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
@@ -11,34 +11,62 @@ import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
 import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
-import type { BalancerInputs, BalancerSnapshot } from './balancer-snapshot.ts'
+import type { BalancerInputs, BalancerLook, BalancerSnapshot } from './balancer-snapshot.ts'
 import { servedBefore } from './pool-notes.ts'
 
-/** All reads of one pass, from the API server and from the provider. Undefined when the object does not exist. */
-export async function gatherBalancer<K extends BalancedKind>(
+/**
+ * The object, whose it is, and its balancer. Undefined when the object does not exist. `earlier` is what was seen before
+ * the lock was ours: whose it is and what the provider knows still holds while the object is the same version.
+ */
+export async function lookAtBalancer<K extends BalancedKind>(
   pass: BalancerPass<K>,
   reader: ClusterReader,
-  isVerificationDue: (uid: string) => boolean,
-): Promise<BalancerSnapshot<ObjectOfKind[K]> | undefined> {
-  const { key, resource, signal, finalizer, takeOver } = pass
+  earlier?: BalancerLook<ObjectOfKind[K]>,
+): Promise<BalancerLook<ObjectOfKind[K]> | undefined> {
+  const { key, resource, signal, finalizer, takeOver, isVerificationDue } = pass
   const object = await reader.get(key, { signal })
   if (object === undefined) return undefined
+  if (earlier?.object.metadata.resourceVersion === object.metadata.resourceVersion) return earlier
   const ownership = await ownershipOf(object, pass, reader)
   const capable = resource.calls !== undefined
   const faults = ownership.kind === 'ours' ? resource.faultsOf(object) : []
   const seen = { object, finalizer, takeOver, ownership, faults, capable }
   const uid = object.metadata.uid ?? ''
-  const verify = isVerificationDue(uid)
-  const [record, resolved] = await Promise.all([
-    isProviderAsked(seen) ? askProvider(pass, { uid }, (calls, context) => calls.get(object, context)) : undefined,
-    isServed(seen) ? resource.resolve(object, reader, signal) : resolveUnserved(object, pass, reader),
-  ])
+  const record = isProviderAsked(seen) ? await readRecord(object, pass) : undefined
+  return { ...seen, record, verify: isVerificationDue(uid) }
+}
+
+export function readRecord<K extends BalancedKind>(
+  object: ObjectOfKind[K],
+  pass: BalancerPass<K>,
+): Promise<BalancerRecord | undefined> {
+  return askProvider(pass, { uid: object.metadata.uid ?? '' }, (calls, context) => calls.get(object, context))
+}
+
+/** Whether something is to be written whatever the balancer is made from, which then is not read twice. */
+export function isWriteCertain(look: BalancerLook): boolean {
+  const { object, finalizer, record } = look
+  if (!isServed(look)) return false
+  if (!hasFinalizer(object, finalizer)) return otherProvidersFinalizer(object, finalizer) === undefined
+  return record?.fingerprint === undefined
+}
+
+/** With everything that the balancer is made from, as it is now. */
+export async function gatherBalancer<K extends BalancedKind>(
+  look: BalancerLook<ObjectOfKind[K]>,
+  pass: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<BalancerSnapshot<ObjectOfKind[K]>> {
+  const { object, record } = look
+  const resolved = isServed(look)
+    ? await pass.resource.resolve(object, reader, pass.signal)
+    : await resolveUnserved(object, pass, reader)
   const served = await servedBefore(object, resolved, record, pass)
   const inputs =
     served === undefined
       ? inputsOfUnremembered(object, resolved, record, pass)
       : inputsOf(object, resolved, served, pass)
-  return { ...seen, record, verify, inputs }
+  return { ...look, inputs }
 }
 
 /** Where nobody remembers, the balancer may: made from empty pools, it served nothing that could be held. */
@@ -79,7 +107,7 @@ async function resolveUnserved<K extends BalancedKind>(
   return { ...NOTHING_RESOLVED, status: await resource.statusOfOthers(object, reader, signal) }
 }
 
-type Seen = Omit<BalancerSnapshot, 'record' | 'verify' | 'inputs'>
+type Seen = Omit<BalancerLook, 'record' | 'verify'>
 
 function isServed({ object, ownership, faults, capable }: Seen): boolean {
   return capable && !isBeingDeleted(object) && ownership.kind === 'ours' && faults.length === 0

@@ -25,6 +25,8 @@ export interface OrphanPass {
   fence: string
   /** Undefined while only reading. */
   held?: HeldLock
+  /** Whether this object may have a balancer of ours: somebody holds it by a finalizer, or it is not certainly another's. */
+  mayHaveBalancer(object: KubernetesObject, signal: AbortSignal): Promise<boolean>
   /** Every balancer in the provider's record; undefined when it keeps none that it can list. */
   list: ((signal: AbortSignal) => Promise<BalancerIdentity[]>) | undefined
   /** Has the provider remove what it has of this uid, from its own record. */
@@ -55,17 +57,18 @@ export async function removeFormer(uids: readonly string[], pass: OrphanPass): P
 const SEEN_FOR_MS = 60_000
 
 /**
- * Balancers whose object exists no more, because somebody took our finalizer by hand: reported when they are seen first,
- * and removed when they are seen again a while later. The first sighting is noted with the lock, outside this process.
+ * Balancers that nobody cleans up any more: somebody took our finalizer by hand, or the cloud was later than it says, and
+ * the object is gone, or another's. Reported when they are seen first, and removed when they are seen again a while later.
+ * The first sighting is noted with the lock, outside this process.
  */
 export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<OrphanReport> {
   const recorded = await recordedBalancers(pass)
   if (recorded.length === 0) return { found: 0, removed: 0 }
-  const living = await livingUids(pass)
+  const living = await livingObjects(pass)
   const report = { found: 0, removed: 0 }
   for (const identity of recorded) {
     const key = { ...pass.key, namespace: identity.namespace, name: identity.name }
-    if (living.get(formatKey(key)) === identity.uid) continue
+    if (await isOwned(identity.uid, living.get(formatKey(key)), pass)) continue
     const removed = await examine(identity.uid, { ...pass, key }, remove)
     if (removed === undefined) continue
     if (removed) report.removed += 1
@@ -74,10 +77,14 @@ export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<O
   return report
 }
 
-async function livingUids({ store, key, signal }: OrphanPass): Promise<Map<string, string>> {
+async function livingObjects({ store, key, signal }: OrphanPass): Promise<Map<string, KubernetesObject>> {
   const kind: Kind = key.kind
   const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
-  return new Map(objects.map((object): [string, string] => [formatKey(keyOf(kind, object)), object.metadata.uid ?? '']))
+  return new Map(objects.map((object): [string, KubernetesObject] => [formatKey(keyOf(kind, object)), object]))
+}
+
+async function isOwned(uid: string, object: KubernetesObject | undefined, pass: OrphanPass): Promise<boolean> {
+  return object?.metadata.uid === uid && (await pass.mayHaveBalancer(object, pass.signal))
 }
 
 /** Whether it was removed; undefined when it is no orphan after all, or somebody else is at it. */
@@ -94,12 +101,11 @@ async function examine(uid: string, pass: OrphanPass, remove: boolean): Promise<
 async function examineHeld(uid: string, pass: OrphanPass & Turn, remove: boolean): Promise<boolean | undefined> {
   const { store, key, signal, held, logger } = pass
   const note = `orphan-${uid}`
-  const living = await store.get(key, { signal })
-  if (living?.metadata.uid === uid) return undefined
+  if (await isOwned(uid, await store.get(key, { signal }), pass)) return undefined
   const seenAt = Number(held.note(note) ?? Number.NaN)
   const now = held.now()
   if (Number.isNaN(seenAt)) {
-    logger.warn({ balancer: describe(key, uid) }, 'balancer of an object that is gone: looked at again later')
+    logger.warn({ balancer: describe(key, uid) }, 'balancer that nobody holds: looked at again later')
     await held.setNote(note, String(now))
     return false
   }
@@ -112,7 +118,7 @@ async function examineHeld(uid: string, pass: OrphanPass & Turn, remove: boolean
 async function removeBalancer(uid: string, pass: OrphanPass): Promise<void> {
   const { key, signal, fence, held } = pass
   await pass.remove(uid, { key, signal, fence, ...(held && { held }) })
-  pass.logger.warn({ balancer: describe(pass.key, uid) }, 'balancer of an object that is gone: removed')
+  pass.logger.warn({ balancer: describe(pass.key, uid) }, 'balancer that nobody holds: removed')
 }
 
 function describe(key: ObjectKey, uid: string): string {

@@ -9,13 +9,14 @@ import { tellFailure } from './tell-service.ts'
 
 /**
  * Writes the addresses of exactly this version of the Service, whole, and only where readers would see a difference
- * (R-SVC-13). Answers the Service as it is stored, undefined when it is gone, which is no failure (R-SVC-6).
+ * (R-SVC-13). Answers the Service as it is stored. That it is gone, or another version by now, is no failure (R-SVC-6):
+ * it is for the caller to look again.
  */
 export async function publishIngress(
   service: Service,
   ingress: LoadBalancerIngress[] | undefined,
   pass: ServicePass,
-): Promise<Service | undefined> {
+): Promise<Service | 'gone' | 'changed'> {
   if (ingress === undefined || sameIngress(service.status?.loadBalancer?.ingress, ingress)) return service
   const { store, key, signal } = pass
   const { uid = null, resourceVersion = null } = service.metadata
@@ -25,8 +26,9 @@ export async function publishIngress(
     refuseUnstorable(ingress, pass)
     return await store.patch(key, { type: 'merge', body }, { signal, subresource: 'status' })
   } catch (error) {
-    if (isCatalogueError(error, 'NotFound')) return undefined
+    if (isCatalogueError(error, 'NotFound')) return 'gone'
     await tellFailure(service, 'failed to update load balancer status', error, pass)
+    if (isCatalogueError(error, 'Conflict')) return 'changed'
     throw error
   }
 }

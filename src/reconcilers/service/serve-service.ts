@@ -1,15 +1,14 @@
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 import { hasFinalizer } from '../../domain/finalizers.ts'
-import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Node } from '../../domain/node.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
 import { publishedIngress } from '../../domain/service-balancer/published-ingress.ts'
-import { SERVICE_FINALIZER } from '../../domain/service-balancer/service-standing.ts'
+import { SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/service-standing.ts'
 import type { CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
-import { forgetCreate, rememberingCreate } from '../load-balancer/unknown-create.ts'
+import { createCame, rememberingCreate } from '../load-balancer/unknown-create.ts'
 import { claimService } from './claim-service.ts'
 import { cleanUpService } from './clean-up-service.ts'
 import type { Serve } from './decide-service.ts'
@@ -28,14 +27,20 @@ export async function serveService(serve: Serve, found: Service, pass: HeldServi
   const answer = await callBalancer(serve, service, pass)
   if ('outcome' in answer) return answer.outcome
   const { result } = answer
-  if (call !== 'ensure') await forgetCreate(pass)
+  if (call !== 'ensure') await createCame(service.metadata.uid ?? '', pass)
   await tell(service, notesFor(serve, result, version), pass)
   const ingress = result.status && publishedIngress(result.status, wanted.request.options)
   const published = await publishIngress(service, ingress, pass)
-  const isLook = published !== undefined && (published !== service || call === 'none')
+  const isLook = typeof published === 'object' && (published !== service || call === 'none')
   const current = isLook ? published : await pass.store.get(pass.key, { signal: pass.signal })
-  return lookAgain(service, current, pass)
+  const outcome = await lookAgain(service, current, pass)
+  if (outcome.kind !== 'settled') return outcome
+  const isWritten = current?.metadata.resourceVersion !== found.metadata.resourceVersion
+  const acted = isWritten || (call !== 'none' && (result.changed ?? serve.isNews))
+  return published === 'changed' ? { ...CHANGED, acted } : { ...outcome, acted }
 }
+
+const CHANGED = { kind: 'later', afterMs: 0, reason: 'it changed while its balancer was made' } as const
 
 const ENSURING = { type: 'Normal', reason: 'EnsuringLoadBalancer', message: 'Ensuring load balancer' } as const
 
@@ -77,7 +82,8 @@ async function ensure({ wanted }: Serve, service: Service, pass: HeldServicePass
       cloud.ensureLoadBalancer(pass.clusterName, service, request.nodes, context),
     )
   try {
-    return { result: record === undefined ? await rememberingCreate(uid, pass, call) : await call() }
+    // One that comes late finds a balancer that is deleted by then, and makes it anew.
+    return { result: await rememberingCreate({ uid, isThere: record !== undefined }, pass, call) }
   } catch (error) {
     if (isElsewhere(error)) return { outcome: ELSEWHERE }
     await tellFailure(service, 'failed to ensure load balancer', error, pass)
@@ -143,20 +149,28 @@ const UPDATED = {
   message: 'Updated load balancer with new hosts',
 } as const
 
-/** The Service may have gone, or be going, while its balancer was made: then it is cleaned up at once. */
+/**
+ * The Service may have gone, or have become another's, while its balancer was made: then that is cleaned up at once, and
+ * what is not ours any more is not written to.
+ */
 async function lookAgain(service: Service, current: Service | undefined, pass: HeldServicePass): Promise<Outcome> {
   const { uid = '' } = service.metadata
-  if (current === undefined || current.metadata.uid !== uid) {
-    await askCloud(pass, { uid, options: {} }, (cloud, context) =>
-      cloud.ensureLoadBalancerDeleted(pass.clusterName, undefined, context),
-    )
-    return current === undefined
-      ? { kind: 'gone' }
-      : { kind: 'later', afterMs: 0, reason: 'another Service of its name' }
+  if (current === undefined) return removeMade(uid, pass, { kind: 'gone' })
+  if (current.metadata.uid !== uid) {
+    return removeMade(uid, pass, { kind: 'later', afterMs: 0, reason: 'another Service of its name' })
   }
-  if (isBeingDeleted(current)) return cleanUpService(current, pass)
+  const standing = standingOf(current, pass.loadBalancerClass)
+  if (standing.kind === 'cleanUp') return cleanUpService(current, pass)
+  if (standing.kind === 'leave') return removeMade(uid, pass, { kind: 'ignored', reason: standing.reason })
   if (hasFinalizer(current, SERVICE_FINALIZER)) return { kind: 'settled' }
   throw new CatalogueError('Conflict', 'our finalizer was taken away while the balancer was made', {
     object: pass.key,
   })
+}
+
+async function removeMade(uid: string, pass: HeldServicePass, outcome: Outcome): Promise<Outcome> {
+  await askCloud(pass, { uid, options: {} }, (cloud, context) =>
+    cloud.ensureLoadBalancerDeleted(pass.clusterName, undefined, context),
+  )
+  return outcome
 }

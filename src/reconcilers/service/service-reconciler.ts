@@ -1,8 +1,10 @@
 import { CatalogueError } from '../../domain/catalogue-error.ts'
+import { hasFinalizer } from '../../domain/finalizers.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
+import { isOfAnotherClass, SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/service-standing.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from '../load-balancer/remove-orphans.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
@@ -103,6 +105,10 @@ function orphanPass(pass: ServicePass): OrphanPass {
   const { loadBalancer, logger, clusterId, clusterName } = pass
   return {
     ...pass,
+    async mayHaveBalancer(object) {
+      if (hasFinalizer(object, SERVICE_FINALIZER) || isOfAnotherClass(object, pass.loadBalancerClass)) return true
+      return standingOf(object, pass.loadBalancerClass).kind === 'serve'
+    },
     list:
       loadBalancer.listLoadBalancers &&
       (async (signal) => loadBalancer.listLoadBalancers?.(clusterName, { signal, logger, clusterId }) ?? []),
