@@ -78,7 +78,7 @@ t.test('one trace leads from the API server’s review over the queue in memory 
   for (const path of [
     work,
     `${work} > gather`,
-    `${work} > gather > provider getLoadBalancer`,
+    `${work} > look > provider getLoadBalancer`,
     `${work} > provider ensureLoadBalancer`,
   ]) {
     t.ok(paths.includes(path), path)

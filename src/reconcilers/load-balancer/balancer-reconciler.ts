@@ -33,7 +33,7 @@ export function createBalancerReconciler<K extends BalancedKind>(
   return {
     async reconcile(key: ObjectKey, { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass) {
       const pass = passFor(key, signal, isVerificationDue)
-      const look = await lookAtBalancer(pass, reader)
+      const look = await lookAt(pass, reader)
       const former = formerUids.filter((uid) => uid !== look?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
       if (look === undefined) return { kind: 'gone' }
@@ -63,6 +63,14 @@ function orphanPass<K extends BalancedKind>(pass: BalancerPass<K>): OrphanPass {
         calls.ensureDeleted(undefined, context),
       ),
   }
+}
+
+function lookAt<K extends BalancedKind>(
+  pass: BalancerPass<K>,
+  reader: ClusterReader,
+  earlier?: BalancerLook<ObjectOfKind[K]>,
+): Promise<BalancerLook<ObjectOfKind[K]> | undefined> {
+  return pass.tracer.step({ name: 'look' }, () => lookAtBalancer(pass, reader, earlier))
 }
 
 function gather<K extends BalancedKind>(
@@ -104,7 +112,7 @@ function applyFresh<K extends BalancedKind>(
   pass: BalancerPass<K>,
 ): Promise<Outcome> {
   return underLock(pass, async (turn) => {
-    const look = await lookAtBalancer(turn, turn.store, earlier)
+    const look = await lookAt(turn, turn.store, earlier)
     if (look === undefined) return { kind: 'later', afterMs: 0, reason: 'it went before its turn' }
     const isTold = earlier === look && 'inputs' in earlier && (await isToldLast(earlier, turn))
     const snapshot = isTold ? earlier : await gather(look, turn, turn.store)
