@@ -44,7 +44,7 @@ function readArguments(args: string[], console: Console) {
   if (configFile === undefined)
     throw new UsageError('doctor: give the configuration file with --config FILE or WCP_CONFIG')
   const options: DoctorOptions = {
-    ...settingsFrom(configFile, console),
+    ...settingsFrom(configFile, console, kubeconfig !== undefined),
     namespace,
     clock: createSystemClock(),
     ...(kubeconfig === undefined ? {} : { operator: { kind: 'file', path: kubeconfig } }),
@@ -56,10 +56,17 @@ function readArguments(args: string[], console: Console) {
 }
 
 /** Of a provider that another program registers, nothing is known here; the rest can be examined all the same. */
-function settingsFrom(configFile: string, { env }: Console): Pick<DoctorOptions, 'config' | 'provider'> {
+// Where the function's credentials are is not here.
+const ELSEWHERE = '/where/the/function/runs'
+
+function settingsFrom(
+  configFile: string,
+  { env }: Console,
+  hasOperator: boolean,
+): Pick<DoctorOptions, 'config' | 'provider'> {
   const text = readConfigFile(configFile)
-  // What the platform says of the function's own surroundings does not hold here.
-  const environment = { KUBECONFIG: env['KUBECONFIG'] }
+  // What the platform tells the function is not told here; an operator's own KUBECONFIG is not the function's.
+  const environment = { KUBECONFIG: hasOperator ? ELSEWHERE : env['KUBECONFIG'], K_SINK: 'http://nobody.invalid' }
   try {
     const clock = createSystemClock()
     const createLogger = () => createPinoLogger({ level: 'silent', destination: { write: () => {} } })

@@ -6,11 +6,11 @@ import type { State } from '../../../src/domain/doctor/examination.ts'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { wcp } from '../../support/command-line.ts'
-import { startKarmadaWebhooks } from '../../support/karmada-webhooks.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { ingressPath } from '../support/balanced-objects.ts'
 import { withCloudInstallation } from '../support/cloud-installation.ts'
 import { type Installation, withInstallation } from '../support/installation.ts'
+import { registerKarmada } from '../support/register-karmada.ts'
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
 const ROLE = '/apis/rbac.authorization.k8s.io/v1/clusterroles/webhook-cloud-provider'
@@ -58,20 +58,6 @@ export const scenarios: Scenario[] = [
     },
   },
 ]
-
-async function registerKarmada({ admin }: ScenarioContext): Promise<{ remove(): Promise<void> }> {
-  const karmada = await startKarmadaWebhooks()
-  const collection = (kind: string) => `${CONFIGURATIONS}/${kind.toLowerCase()}s`
-  for (const configuration of karmada.configurations)
-    await mustBe(201, admin.post(collection(configuration.kind), configuration))
-  return {
-    async remove() {
-      for (const { kind, metadata } of karmada.configurations)
-        await admin.delete(`${collection(kind)}/${metadata.name}`)
-      await karmada.close()
-    },
-  }
-}
 
 interface Report {
   code: number | null

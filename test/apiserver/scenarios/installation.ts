@@ -10,10 +10,12 @@ import { removeAll } from '../support/installation.ts'
 import { withNamespaceController } from '../support/namespace-controller.ts'
 import { type PodProcess, startPod } from '../support/pod-process.ts'
 import { freePort, openTerminal, type Terminal } from '../support/reader-terminal.ts'
+import { registerKarmada } from '../support/register-karmada.ts'
 import { startTlsIngress } from '../support/tls-ingress.ts'
 import { startTriggerBroker } from '../support/trigger-broker.ts'
 
-const DOCUMENT = 'docs/install.md'
+const README = 'README.md'
+const INSTALL = 'docs/install.md'
 const NAME = 'webhook-cloud-provider'
 const SECRET_PATH = '/a-secret-path'
 const DEPLOYMENT = `/apis/apps/v1/namespaces/${NAME}/deployments/${NAME}`
@@ -21,7 +23,7 @@ const KNATIVE = `/apis/serving.knative.dev/v1/namespaces/${NAME}/services`
 const TRIGGER = `/apis/eventing.knative.dev/v1/namespaces/${NAME}/triggers/${NAME}-work`
 
 /**
- * The commands of docs/install.md, from the certificate to the last deletion. Host and Karmada are this one API server;
+ * The commands of the README and of docs/install.md, from the certificate to the last deletion. Host and Karmada are this one API server;
  * what a kubelet would run is a process here, with the arguments, variables and files that its pod would have.
  */
 export const scenarios: Scenario[] = [
@@ -52,10 +54,10 @@ interface Running {
 
 async function underKarmada(context: ScenarioContext, overlay: string, runWorkloads: RunWorkloads): Promise<void> {
   const { server, log } = context
-  const installation = scriptsOf(DOCUMENT, 'installation')
-  const uninstallation = scriptsOf(DOCUMENT, 'uninstallation')
-  assert.deepEqual([installation.length, uninstallation.length], [4, 2], 'scripts of the document')
-  const [makeCertificate = '', tellKarmada = '', tellHost = '', serveSample = ''] = installation
+  const installation = scriptsOf(README, 'installation')
+  const uninstallation = scriptsOf(README, 'uninstallation')
+  assert.deepEqual([installation.length, uninstallation.length], [5, 2], 'scripts of the document')
+  const [makeCertificate = '', tellKarmada = '', tellHost = '', serveSample = '', examine = ''] = installation
   const [stopAskingAndRunning = '', removeTheRest = ''] = uninstallation
   const port = await freePort()
   const terminal = await openTerminal(server, {
@@ -64,7 +66,7 @@ async function underKarmada(context: ScenarioContext, overlay: string, runWorklo
     KARMADA: server.kubeconfigPath,
     KARMADA_SERVER: server.url,
     IMAGE: 'registry.example.com/webhook-cloud-provider:0.1.0',
-    NAMES: 'IP:127.0.0.1',
+    HOST_NAME: '127.0.0.1',
     URL: `https://127.0.0.1:${port}${SECRET_PATH}`,
   })
   for (const script of [makeCertificate, tellKarmada, tellHost]) await terminal.run(script)
@@ -72,10 +74,18 @@ async function underKarmada(context: ScenarioContext, overlay: string, runWorklo
   await whileRunning(running, log, async () => {
     await terminal.run(serveSample)
     await sampleIsServed(context)
+    // Its CronJob would have, by now.
+    await terminal.run('wcp sweep --url "$URL" --ca ca.crt')
+    const karmada = await registerKarmada(context)
+    try {
+      await terminal.run(`${examine} --strict`)
+    } finally {
+      await karmada.remove()
+    }
     await terminal.run(stopAskingAndRunning)
   })
   await terminal.run(removeTheRest)
-  log(`${installation.length + uninstallation.length} scripts as they are in ${DOCUMENT}`)
+  log(`${installation.length + uninstallation.length} scripts as they are in ${README}`)
 }
 
 async function runDeployment({ admin }: ScenarioContext, { directory }: Terminal, port: number): Promise<Running> {
@@ -109,12 +119,12 @@ async function runKnativeServices({ admin }: ScenarioContext, { directory }: Ter
 async function underKubernetes(context: ScenarioContext): Promise<void> {
   const { admin, server, kubectl, log } = context
   await removeServicesOfOthers(admin)
-  const [apply = '', uninstall = '', ...others] = scriptsOf(DOCUMENT, 'one-cluster')
+  const [apply = '', uninstall = '', ...others] = scriptsOf(INSTALL, 'one-cluster')
   assert.deepEqual(others, [])
   const port = await freePort()
-  const terminal = await openTerminal(server, { NAMES: 'IP:127.0.0.1', URL: `https://127.0.0.1:${port}` })
+  const terminal = await openTerminal(server, { HOST_NAME: '127.0.0.1', URL: `https://127.0.0.1:${port}` })
   await terminal.run(apply)
-  await terminal.run(scriptsOf(DOCUMENT, 'installation')[0] ?? '')
+  await terminal.run(scriptsOf(README, 'installation')[0] ?? '')
   await terminal.run(`
     kubectl create secret generic webhook-cloud-provider-tls -n webhook-cloud-provider \\
       --type kubernetes.io/tls --from-file tls.crt --from-file tls.key --from-file ca.crt
