@@ -170,7 +170,7 @@ async function sampleIsServed({ admin, kubectl }: ScenarioContext): Promise<void
 /** Other scenarios share the names; what they left is no finding of this one. */
 async function withNothingLeft(context: ScenarioContext, story: () => Promise<void>): Promise<void> {
   const { admin, kubectl } = context
-  await withNamespaceController(admin, async () => {
+  await withNamespaceController(admin, [NAME, 'shop'], async () => {
     await kubectl(['delete', '--ignore-not-found', 'namespace', NAME, 'shop'])
     await kubectl(['delete', '--ignore-not-found', 'ingressclass', 'fake'])
     await kubectl(['delete', '--ignore-not-found', 'clusterrole,clusterrolebinding', NAME])

@@ -20,7 +20,7 @@ const PODS = `/api/v1/namespaces/${NAME}/pods`
 export const scenario: Scenario = {
   name: 'every rendered manifest is applied as a whole, applied again without a change, and taken away',
   async run(context) {
-    await withNamespaceController(context.admin, () =>
+    await withNamespaceController(context.admin, ['webhook-cloud-provider'], () =>
       withForeignCrds(context, async () => {
         // Others have left objects of these names.
         for (const file of FILES) await remove(context, file)

@@ -2,10 +2,14 @@ import type { ApiClient } from '../../contracts/kubernetes-api/api-client.ts'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { emptyNamespace } from './empty-namespace.ts'
 
-/** Runs the story while namespaces that are being deleted are emptied, as a whole control plane would. */
-export async function withNamespaceController<T>(admin: ApiClient, story: () => Promise<T>): Promise<T> {
+/** Runs the story while these namespaces are emptied once they are deleted, as a whole control plane would. */
+export async function withNamespaceController<T>(
+  admin: ApiClient,
+  namespaces: readonly string[],
+  story: () => Promise<T>,
+): Promise<T> {
   let isOver = false
-  const emptied = emptyUntil(admin, () => isOver).then(
+  const emptied = emptyUntil(admin, namespaces, () => isOver).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -18,11 +22,11 @@ export async function withNamespaceController<T>(admin: ApiClient, story: () => 
   }
 }
 
-async function emptyUntil(admin: ApiClient, isOver: () => boolean): Promise<void> {
+async function emptyUntil(admin: ApiClient, namespaces: readonly string[], isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const { items = [] } = await mustBe(200, admin.get('/api/v1/namespaces'))
-    for (const { metadata } of items)
-      if (metadata.deletionTimestamp !== undefined) await emptyNamespace(admin, metadata.name ?? '', 60_000)
+    for (const { name = '', deletionTimestamp } of items.map(({ metadata }) => metadata))
+      if (deletionTimestamp !== undefined && namespaces.includes(name)) await emptyNamespace(admin, name, 60_000)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
