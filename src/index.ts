@@ -20,16 +20,29 @@ export type { Logger } from './ports/logger.ts'
 export type { PlatformAnswer, PlatformRequest } from './ports/platform-request.ts'
 export type {
   BalancerContext,
+  BalancerSupport,
+  BalancerWarning,
+  ClientBuilder,
+  CloudBalancerAnswer,
+  CloudBalancerResult,
   CloudContext,
   CloudLoadBalancer,
   CloudProvider,
+  Clusters,
   EnsureContext,
+  InstanceMetadata,
   Instances,
   InstancesV2,
   Routes,
+  Zone,
   Zones,
 } from './provider/cloud.ts'
-export { type CloudProviderFactory, type CloudRegistry, createCloudRegistry } from './provider/cloud-registry.ts'
+export {
+  type CloudProviderFactory,
+  type CloudRegistry,
+  type CloudSetup,
+  createCloudRegistry,
+} from './provider/cloud-registry.ts'
 export {
   DiskNotFound,
   ImplementedElsewhere,

@@ -474,6 +474,36 @@ throughDoors('C-29 no status leaves what is there, an empty one clears it', asyn
   t.same(world.writes(), ['patch Service/status'])
 })
 
+for (const [form, nothing] of [
+  ['undefined', undefined],
+  ['null', null],
+] as const) {
+  throughDoors(`C-29 a provider in the form of Go answers ${form} where there is nothing to tell`, async (t, door) => {
+    const world = createServiceWorld({
+      door,
+      objects: [buildNode(1)],
+      around: (cloud) => ({
+        ...cloud,
+        getLoadBalancer: async (...call) => (await cloud.getLoadBalancer(...call)) ?? (nothing as undefined),
+        ensureLoadBalancer: (...call) => cloud.ensureLoadBalancer(...call).then(() => nothing as undefined),
+        updateLoadBalancer: async (...call) => {
+          await cloud.updateLoadBalancer(...call)
+        },
+      }),
+    })
+    await world.create(buildWeb())
+    await world.settle()
+    t.same(world.events(), MADE)
+    t.same(world.runtime.queue.size(), 0)
+    world.mark()
+    await world.create(buildNode(2))
+    await world.settle()
+    await world.clock.advance(60_000)
+    t.same(world.changes(), ['update web [n1 n2]'], 'not tried again')
+    t.same(world.events(), ['Normal UpdatedLoadBalancer: Updated load balancer with new hosts'])
+  })
+}
+
 t.test('C-31 finalizers of others stay', async (t) => {
   let interfere = true
   const world = createServiceWorld({
