@@ -40,12 +40,18 @@ t.test('C-37 source ranges: the field, else the annotation', async (t) => {
   const both = buildWeb({ loadBalancerSourceRanges: [' 192.0.2.0/24'] }, { annotations })
   t.same(sourceRanges(both).ranges, ['192.0.2.0/24'])
   t.same(sourceRanges(buildWeb()).ranges, ['0.0.0.0/0'])
+  const blank = buildWeb({}, { annotations: { [SOURCE_RANGES_ANNOTATION]: ' ' } })
+  t.same(sourceRanges(blank).ranges, ['0.0.0.0/0'])
   t.same(sourceRanges(buildWeb({ ipFamilies: ['IPv4', 'IPv6'] })).ranges, ['0.0.0.0/0', '::/0'])
   const world = await servedWorld({ annotations })
   t.same(made(world).sourceRanges, ['198.51.100.0/24', '203.0.113.0/24'])
 })
 
 throughDoors('C-38 a bad source range never means open', async (t, door) => {
+  for (const text of [', ,', '198.51.100.0/24,', '10.0.0.0/33']) {
+    const { ranges, findings } = sourceRanges(buildWeb({}, { annotations: { [SOURCE_RANGES_ANNOTATION]: text } }))
+    t.same([ranges, findings.length > 0], [[], true], text)
+  }
   const world = await servedWorld({ door, annotations: { [SOURCE_RANGES_ANNOTATION]: '198.51.100.0/24' } })
   const body = { metadata: { annotations: { [SOURCE_RANGES_ANNOTATION]: '198.51.100.0/24,nonsense' } } }
   if (door === 'reviews') {
@@ -538,7 +544,7 @@ throughDoors('without nodes the balancer is made, and the owner is told', async 
 t.test('annotations: every one has its range, and a misspelt one is told', async (t) => {
   const rows: Record<string, { good: string[]; bad: string[] }> = {
     name: { good: ['web-1'], bad: ['', '-x', 'a b'] },
-    id: { good: ['lb-1'], bad: [''] },
+    id: { good: ['lb-1'], bad: ['', 'lb\r\n1', 'x'.repeat(1025)] },
     protocol: { good: ['tcp', 'https'], bad: ['TCP', 'udp'] },
     'http-ports': { good: ['80', '80, 8080'], bad: ['0', '80,', '65536', 'http'] },
     'tls-ports': { good: ['443'], bad: ['-1'] },
@@ -558,7 +564,7 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
     'node-selector': { good: ['role=edge,zone in (a, b),!spare', 'a!=b', 'x'], bad: ['a in (b', '=', ''] },
     internal: { good: ['true'], bad: ['TRUE'] },
     'static-ip': { good: ['192.0.2.1', '2001:db8::1'], bad: ['192.0.2', '192.0.2.01'] },
-    hostname: { good: ['lb.example.net'], bad: ['LB.example.net', 'a..b', '-a'] },
+    hostname: { good: ['lb.example.net'], bad: ['LB.example.net', 'a..b', '-a', '192.0.2.1', `${'a'.repeat(64)}.net`] },
     'ip-mode': { good: ['auto', 'VIP', 'Proxy'], bad: ['vip'] },
     'shared-id': { good: ['front'], bad: ['a/b'] },
     'retain-on-delete': { good: ['false'], bad: ['no'] },
@@ -582,6 +588,10 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
   const later = { [`${OPTION}health-check-timeout`]: '9', [`${OPTION}health-check-interval`]: '5' }
   t.match(parseBalancerOptions(buildWeb({}, { annotations: later })).findings, [
     { message: /must not exceed the interval/ },
+  ])
+  const both = { [`${OPTION}http-ports`]: '80, 81', [`${OPTION}tls-ports`]: '443,81' }
+  t.match(parseBalancerOptions(buildWeb({}, { annotations: both })).findings, [
+    { field: `metadata.annotations[${OPTION}tls-ports]`, message: /81 is an HTTP port too/ },
   ])
   t.same(parseLabelSelector('a=b,c notin (d,e)'), {
     matchExpressions: [
