@@ -3,6 +3,8 @@
 export { decodeLambdaEvent } from './adapters/lambda/decode-lambda-event.ts'
 export { encodeLambdaAnswer } from './adapters/lambda/encode-lambda-answer.ts'
 export type { LambdaAnswer, LambdaEvent } from './adapters/lambda/lambda-event.ts'
+export { type DrainFunctionOptions, drainFunction } from './compose/drain-function.ts'
+export type { DrainResult } from './compose/drain-objects.ts'
 export { createFunctionHandler, type FunctionHandler, type HandlerOptions } from './compose/function-handler.ts'
 export { type FunctionOptions, runFunction } from './compose/run-function.ts'
 export { CatalogueError, ERROR_CODES, type ErrorCode } from './domain/catalogue-error.ts'
