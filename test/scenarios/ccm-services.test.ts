@@ -1,6 +1,7 @@
 import t from 'tap'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { LoadBalancerIngress } from '../../src/domain/load-balancer-status.ts'
 import type { ServiceSpec } from '../../src/domain/service.ts'
 import { needsUpdate } from '../../src/domain/service-balancer/balancer-input.ts'
 import { defaultLoadBalancerName } from '../../src/domain/service-balancer/default-load-balancer-name.ts'
@@ -331,6 +332,34 @@ throughDoors('C-21 the default of ipMode makes no write', async (t, door) => {
   t.same(webOf(world)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.10', ipMode: 'VIP' }])
   await assertQuiet(t, world)
 })
+
+throughDoors(
+  'R-SVC-13 a port in error, and a hostname, are published as soon as they are reported',
+  async (t, door) => {
+    let entry: LoadBalancerIngress = { ip: '192.0.2.10' }
+    const world = await servedWorld({
+      door,
+      around: (cloud) => ({
+        ...cloud,
+        getLoadBalancer: async (...call) => {
+          const record = await cloud.getLoadBalancer(...call)
+          return record && { ...record, status: { ingress: [entry] } }
+        },
+      }),
+    })
+    for (const reported of [
+      { ports: [{ port: 80, protocol: 'TCP', error: 'example.com/in-use' }] },
+      { hostname: 'a.b' },
+    ]) {
+      entry = { ...entry, ...reported }
+      await world.sweep()
+      t.match(webOf(world)?.status?.loadBalancer?.ingress, [{ ip: '192.0.2.10', ...reported }])
+      world.mark()
+      await world.sweep()
+      t.same(world.writes(), [])
+    }
+  },
+)
 
 throughDoors('C-22 a mode without an address is not published', async (t, door) => {
   const world = await servedWorld({
