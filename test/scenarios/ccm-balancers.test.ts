@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Node } from '../../src/domain/node.ts'
 import { isExcluded } from '../../src/domain/service-balancer/backend-nodes.ts'
 import { BALANCER_ANNOTATIONS } from '../../src/domain/service-balancer/balancer-annotations.ts'
 import { describeAnnotations } from '../../src/domain/service-balancer/describe-annotations.ts'
@@ -291,6 +292,23 @@ t.test('C-59 values of the exclusion label', async (t) => {
   t.same(['false', '0', 'F', 'f', 'FALSE', 'False'].map(excluded), [false, false, false, false, false, false])
   t.same(['true', '1', '', 'no', 'fALSE', 'yes'].map(excluded), [true, true, true, true, true, true])
   t.notOk(isExcluded(buildNode(1)))
+})
+
+throughDoors('R-SVC-20 who serves is the health check’s word: no state of a node leaves it out', async (t, door) => {
+  const lost = buildNode(1)
+  const objects: Node[] = [
+    { ...lost, status: { ...lost.status, conditions: [{ type: 'Ready', status: 'Unknown' }] } },
+    { ...buildNode(2), spec: { unschedulable: true, providerID: 'fake://i-2' } },
+    { ...buildNode(3), spec: {} },
+    {
+      ...buildNode(4),
+      spec: { taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' }] },
+    },
+  ]
+  const world = createServiceWorld({ door, objects })
+  await world.create(buildWeb())
+  await world.settle()
+  t.same(world.changes(), ['ensure web [n1 n2 n3 n4]'])
 })
 
 throughDoors('C-61 a control plane node is a node', async (t, door) => {

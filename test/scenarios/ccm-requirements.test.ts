@@ -36,7 +36,7 @@ const REQUIREMENTS: Readonly<Record<string, readonly string[]>> = {
   'R-SVC-14': ['C-23'],
   'R-SVC-15': ['C-37', 'C-38'],
   'R-SVC-16': ['C-44'],
-  'R-SVC-20': ['C-61', 'C-63', 'C-64'],
+  'R-SVC-20': ['C-61', 'C-63', 'C-64', 'R-SVC-20'],
   'R-SVC-21': ['C-58', 'C-59'],
   'R-SVC-22': ['C-57', 'C-62', 'C-71'],
   'R-SVC-23': ['C-44'],
