@@ -405,6 +405,23 @@ throughDoors('C-67 an update that failed is told and tried again', async (t, doo
   t.same(made(world).hosts, ['n1=fake://i-1', 'n2=fake://i-2'])
 })
 
+t.test('C-67 of many nodes the first twenty are named', async (t) => {
+  const objects = Array.from({ length: 25 }, (_, index) => buildNode(index + 10))
+  const failure = ({ method }: FakeClusterCall) =>
+    method === 'updateLoadBalancer' ? { when: 'before' as const, error: new Error('quota') } : undefined
+  const world = createServiceWorld({ objects, failure })
+  await world.create(buildWeb())
+  await world.settle()
+  await world.create(buildNode(35))
+  await world.settle()
+  t.ok(
+    world
+      .events()
+      .some((event) => event.endsWith('n28 n29] [node names limited, total number of nodes: 26], error: quota')),
+    world.events().join('\n'),
+  )
+})
+
 throughDoors('C-68 an update of a balancer that is gone is no failure', async (t, door) => {
   const { failure, state } = failing('updateLoadBalancer', 1, ({ cluster }) => {
     for (const part of cluster.balancers.all()) cluster.balancers.remove(part)
