@@ -3,6 +3,8 @@
 export { decodeLambdaEvent } from './adapters/lambda/decode-lambda-event.ts'
 export { encodeLambdaAnswer } from './adapters/lambda/encode-lambda-answer.ts'
 export type { LambdaAnswer, LambdaEvent } from './adapters/lambda/lambda-event.ts'
+export { type DrainFunctionOptions, drainFunction } from './compose/drain-function.ts'
+export type { DrainResult } from './compose/drain-objects.ts'
 export { createFunctionHandler, type FunctionHandler, type HandlerOptions } from './compose/function-handler.ts'
 export { type FunctionOptions, runFunction } from './compose/run-function.ts'
 export { CatalogueError, ERROR_CODES, type ErrorCode } from './domain/catalogue-error.ts'
@@ -20,16 +22,29 @@ export type { Logger } from './ports/logger.ts'
 export type { PlatformAnswer, PlatformRequest } from './ports/platform-request.ts'
 export type {
   BalancerContext,
+  BalancerSupport,
+  BalancerWarning,
+  ClientBuilder,
+  CloudBalancerAnswer,
+  CloudBalancerResult,
   CloudContext,
   CloudLoadBalancer,
   CloudProvider,
+  Clusters,
   EnsureContext,
+  InstanceMetadata,
   Instances,
   InstancesV2,
   Routes,
+  Zone,
   Zones,
 } from './provider/cloud.ts'
-export { type CloudProviderFactory, type CloudRegistry, createCloudRegistry } from './provider/cloud-registry.ts'
+export {
+  type CloudProviderFactory,
+  type CloudRegistry,
+  type CloudSetup,
+  createCloudRegistry,
+} from './provider/cloud-registry.ts'
 export {
   DiskNotFound,
   ImplementedElsewhere,

@@ -546,3 +546,9 @@ t.test('the certificate we serve with', async (t) => {
     })
   }
 })
+
+t.test('what `wcp watch` tells of is served by the control plane', async (t) => {
+  const kindsOf = (overrides: object) => parsed(buildConfig(overrides)).watch.resources.map(({ kind }) => kind)
+  t.same(kindsOf({}), ['Cluster', 'Secret'])
+  t.same(kindsOf({ controlPlane: 'kubernetes' }), ['Node'], 'no Clusters there, and nobody needs its Secrets')
+})

@@ -91,6 +91,11 @@ t.test('the provider of the README is the one that is tested, and works', async 
   t.ok(report.passed, formatReport(report))
 })
 
+t.test('the cloud of docs/write-a-provider.md is the one that is compiled', async (t) => {
+  const page = readFileSync(join(ROOT, 'docs/write-a-provider.md'), 'utf8')
+  t.ok(page.includes(`\`\`\`ts\n${readFileSync(join(ROOT, 'test/readme/registered-cloud.ts'), 'utf8')}\`\`\`\n`))
+})
+
 const kubectl = findKubectl()
 const skip =
   kubectl === undefined && 'no kubectl: set KUBECTL, or put one on the PATH (https://kubernetes.io/docs/tasks/tools)'

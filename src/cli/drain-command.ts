@@ -1,8 +1,5 @@
 import { parseArgs } from 'node:util'
-import { createPinoLogger } from '../adapters/logging/pino-logger.ts'
-import { createSystemClock } from '../adapters/system/system-clock.ts'
-import { drainObjects } from '../compose/drain-objects.ts'
-import { loadSettings, readConfigFile } from '../compose/load-settings.ts'
+import { drainFunction } from '../compose/drain-function.ts'
 import { CommandFailed } from './command-failed.ts'
 import type { Command } from './console.ts'
 import { builtInProviders } from './providers.ts'
@@ -34,23 +31,21 @@ export const drainCommand: Command = async (args, console) => {
   const configFile = values.config ?? console.env['WCP_CONFIG']
   if (configFile === undefined)
     throw new UsageError('drain: give the configuration file with --config FILE or WCP_CONFIG')
-  const clock = createSystemClock()
-  const write = (line: string) => console.err(line.trimEnd())
-  const settings = loadSettings({
-    text: readConfigFile(configFile),
-    // It sends no work: a sink that only pods are told of is not missed.
-    environment: { K_SINK: 'http://nobody.invalid', ...console.env },
-    registry: builtInProviders(),
-    clock,
-    opensDoors: false,
-    createLogger: (level) => createPinoLogger({ level, destination: { write } }),
-  })
   const stopping = new AbortController()
   void console.interrupted.then(() => stopping.abort(new Error('interrupted')))
   const dryRun = values['dry-run']
   const { signal } = stopping
-  const options = { keepBalancers: values['keep-balancers'], dryRun, report: console.out, signal }
-  const { left, hindrances } = await drainObjects(settings, clock, options).catch((error: unknown) => {
+  const { left, hindrances } = await drainFunction({
+    configFile,
+    // What is drained is what was named.
+    environment: { ...console.env, WCP_CONFIG_YAML: undefined },
+    registry: builtInProviders(),
+    write: (line) => console.err(line.trimEnd()),
+    keepBalancers: values['keep-balancers'],
+    dryRun,
+    report: console.out,
+    signal,
+  }).catch((error: unknown) => {
     throw signal.aborted ? new CommandFailed('interrupted: what was let go of is; run again for the rest') : error
   })
   for (const hindrance of hindrances) console.err(`in the way: ${hindrance}`)

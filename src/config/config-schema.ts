@@ -36,12 +36,6 @@ const rate = (perSecond: number, burst: number) =>
 // A qualified name: what the API server accepts as a finalizer.
 const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
-/** What `wcp watch` is for: no review tells of a Cluster, and none should carry a Secret. */
-const WATCHED_RESOURCES = [
-  { group: 'cluster.karmada.io', version: 'v1alpha1', plural: 'clusters', kind: 'Cluster', metadataOnly: false },
-  { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', metadataOnly: true },
-]
-
 /** The configuration file. JSON Schema for ajv: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
@@ -168,7 +162,6 @@ export const CONFIG_SCHEMA = {
       resources: {
         type: 'array',
         minItems: 1,
-        default: WATCHED_RESOURCES,
         items: {
           type: 'object',
           additionalProperties: false,

@@ -9,6 +9,7 @@ import type { Config } from './config.ts'
 import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
 import { platformFaults } from './platform-faults.ts'
+import { WATCHED_RESOURCES } from './watched-resources.ts'
 
 /** The few settings that platforms give by environment. */
 export interface ConfigEnvironment {
@@ -74,7 +75,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The file after the schema's defaults. */
-type FileConfig = Omit<Config, 'finalizer' | 'queue' | 'lock' | 'ingressClass'> & {
+type FileConfig = Omit<Config, 'finalizer' | 'queue' | 'lock' | 'ingressClass' | 'watch'> & {
+  watch: Partial<Config['watch']>
   finalizer?: string
   queue: Omit<Config['queue'], 'kind' | 'servers'> & Partial<Pick<Config['queue'], 'kind' | 'servers'>>
   lock?: Config['lock']
@@ -252,6 +254,7 @@ function complete(file: FileConfig, environment: ConfigEnvironment): Config {
     kubernetes: credentialsOf(file.kubernetes, environment),
     server: PORT ? { ...file.server, port: Number(PORT) } : file.server,
     telemetry: completeTelemetry(file.telemetry, environment),
+    watch: { resources: file.watch.resources ?? [...WATCHED_RESOURCES[file.controlPlane ?? 'karmada']] },
   }
 }
 

@@ -79,20 +79,26 @@ export interface CloudLoadBalancer {
   getLoadBalancer(clusterName: string, service: Service, context: BalancerContext): Promise<BalancerRecord | undefined>
   /** `defaultLoadBalancerName(service)` unless the cloud wants another form. Pure. */
   getLoadBalancerName(clusterName: string, service: Service): string
-  /** Makes it, or brings everything about it to what is asked: ports, addresses, options, hosts. */
+  /**
+   * Makes it, or brings everything about it to what is asked: ports, addresses, options, hosts. Go's status is `status`
+   * here, beside what else there is to tell; nothing at all leaves what is published.
+   */
   ensureLoadBalancer(
     clusterName: string,
     service: Service,
     nodes: readonly Node[],
     context: EnsureContext,
-  ): Promise<CloudBalancerResult>
-  /** Brings the hosts of an existing balancer to these nodes; all else is as the last ensure left it. */
+  ): Promise<CloudBalancerAnswer>
+  /**
+   * Brings the hosts of an existing balancer to these nodes; all else is as the last ensure left it. May return nothing,
+   * as in Go. Called only where `getLoadBalancer` answers a fingerprint; without one every change is an ensure.
+   */
   updateLoadBalancer(
     clusterName: string,
     service: Service,
     nodes: readonly Node[],
     context: EnsureContext,
-  ): Promise<CloudBalancerResult>
+  ): Promise<CloudBalancerAnswer>
   /**
    * Returns only when it is proved absent, parts of it included; `RetryAfter` while it is going. Works in every state of
    * the balancer. The Service is undefined when the object is gone: then the provider answers from its own record.
@@ -147,6 +153,10 @@ export interface CloudBalancerResult extends BalancerResult {
   /** What could not be done as asked, though the balancer serves: shown to the owner. */
   warnings?: readonly BalancerWarning[]
 }
+
+/** A provider in the form of Go returns nothing where it has nothing to tell. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a method without a return statement is one of these providers
+export type CloudBalancerAnswer = CloudBalancerResult | undefined | void
 
 export interface BalancerWarning {
   reason: 'PortNotServed' | 'OptionNotApplied' | 'NodeSkipped' | 'LoadBalancerMissing'

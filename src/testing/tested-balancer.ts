@@ -124,12 +124,16 @@ function ofCluster(balancer: CloudLoadBalancer): TestedBalancer {
         balancer.getLoadBalancer(...args),
       ),
     ensure: (request) =>
-      watch('ensureLoadBalancer', [CLUSTER, serviceOf(request), nodesOf(request), ofService(request)], (args) =>
-        balancer.ensureLoadBalancer(...args),
+      watch(
+        'ensureLoadBalancer',
+        [CLUSTER, serviceOf(request), nodesOf(request), ofService(request)],
+        async (args) => (await balancer.ensureLoadBalancer(...args)) ?? {},
       ),
     update: (request) =>
-      watch('updateLoadBalancer', [CLUSTER, serviceOf(request), nodesOf(request), ofService(request)], (args) =>
-        balancer.updateLoadBalancer(...args),
+      watch(
+        'updateLoadBalancer',
+        [CLUSTER, serviceOf(request), nodesOf(request), ofService(request)],
+        async (args) => (await balancer.updateLoadBalancer(...args)) ?? {},
       ),
     delete: (request) =>
       watch('ensureLoadBalancerDeleted', [CLUSTER, serviceOf(request), ofService(request)], (args) =>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Node } from '../../src/domain/node.ts'
 import { isExcluded } from '../../src/domain/service-balancer/backend-nodes.ts'
 import { BALANCER_ANNOTATIONS } from '../../src/domain/service-balancer/balancer-annotations.ts'
 import { describeAnnotations } from '../../src/domain/service-balancer/describe-annotations.ts'
@@ -40,12 +41,18 @@ t.test('C-37 source ranges: the field, else the annotation', async (t) => {
   const both = buildWeb({ loadBalancerSourceRanges: [' 192.0.2.0/24'] }, { annotations })
   t.same(sourceRanges(both).ranges, ['192.0.2.0/24'])
   t.same(sourceRanges(buildWeb()).ranges, ['0.0.0.0/0'])
+  const blank = buildWeb({}, { annotations: { [SOURCE_RANGES_ANNOTATION]: ' ' } })
+  t.same(sourceRanges(blank).ranges, ['0.0.0.0/0'])
   t.same(sourceRanges(buildWeb({ ipFamilies: ['IPv4', 'IPv6'] })).ranges, ['0.0.0.0/0', '::/0'])
   const world = await servedWorld({ annotations })
   t.same(made(world).sourceRanges, ['198.51.100.0/24', '203.0.113.0/24'])
 })
 
 throughDoors('C-38 a bad source range never means open', async (t, door) => {
+  for (const text of [', ,', '198.51.100.0/24,', '10.0.0.0/33']) {
+    const { ranges, findings } = sourceRanges(buildWeb({}, { annotations: { [SOURCE_RANGES_ANNOTATION]: text } }))
+    t.same([ranges, findings.length > 0], [[], true], text)
+  }
   const world = await servedWorld({ door, annotations: { [SOURCE_RANGES_ANNOTATION]: '198.51.100.0/24' } })
   const body = { metadata: { annotations: { [SOURCE_RANGES_ANNOTATION]: '198.51.100.0/24,nonsense' } } }
   if (door === 'reviews') {
@@ -287,6 +294,23 @@ t.test('C-59 values of the exclusion label', async (t) => {
   t.notOk(isExcluded(buildNode(1)))
 })
 
+throughDoors('R-SVC-20 who serves is the health check’s word: no state of a node leaves it out', async (t, door) => {
+  const lost = buildNode(1)
+  const objects: Node[] = [
+    { ...lost, status: { ...lost.status, conditions: [{ type: 'Ready', status: 'Unknown' }] } },
+    { ...buildNode(2), spec: { unschedulable: true, providerID: 'fake://i-2' } },
+    { ...buildNode(3), spec: {} },
+    {
+      ...buildNode(4),
+      spec: { taints: [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', effect: 'NoSchedule' }] },
+    },
+  ]
+  const world = createServiceWorld({ door, objects })
+  await world.create(buildWeb())
+  await world.settle()
+  t.same(world.changes(), ['ensure web [n1 n2 n3 n4]'])
+})
+
 throughDoors('C-61 a control plane node is a node', async (t, door) => {
   const labels = { 'node-role.kubernetes.io/control-plane': '' }
   const world = createServiceWorld({ door, objects: [buildNode(1, { metadata: { labels } })] })
@@ -379,6 +403,23 @@ throughDoors('C-67 an update that failed is told and tried again', async (t, doo
   t.same(world.events(), [`Warning UpdateLoadBalancerFailed: ${message}`])
   await world.clock.advance(5_000)
   t.same(made(world).hosts, ['n1=fake://i-1', 'n2=fake://i-2'])
+})
+
+t.test('C-67 of many nodes the first twenty are named', async (t) => {
+  const objects = Array.from({ length: 25 }, (_, index) => buildNode(index + 10))
+  const failure = ({ method }: FakeClusterCall) =>
+    method === 'updateLoadBalancer' ? { when: 'before' as const, error: new Error('quota') } : undefined
+  const world = createServiceWorld({ objects, failure })
+  await world.create(buildWeb())
+  await world.settle()
+  await world.create(buildNode(35))
+  await world.settle()
+  t.ok(
+    world
+      .events()
+      .some((event) => event.endsWith('n28 n29] [node names limited, total number of nodes: 26], error: quota')),
+    world.events().join('\n'),
+  )
 })
 
 throughDoors('C-68 an update of a balancer that is gone is no failure', async (t, door) => {
@@ -538,7 +579,7 @@ throughDoors('without nodes the balancer is made, and the owner is told', async 
 t.test('annotations: every one has its range, and a misspelt one is told', async (t) => {
   const rows: Record<string, { good: string[]; bad: string[] }> = {
     name: { good: ['web-1'], bad: ['', '-x', 'a b'] },
-    id: { good: ['lb-1'], bad: [''] },
+    id: { good: ['lb-1'], bad: ['', 'lb\r\n1', 'x'.repeat(1025)] },
     protocol: { good: ['tcp', 'https'], bad: ['TCP', 'udp'] },
     'http-ports': { good: ['80', '80, 8080'], bad: ['0', '80,', '65536', 'http'] },
     'tls-ports': { good: ['443'], bad: ['-1'] },
@@ -558,7 +599,7 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
     'node-selector': { good: ['role=edge,zone in (a, b),!spare', 'a!=b', 'x'], bad: ['a in (b', '=', ''] },
     internal: { good: ['true'], bad: ['TRUE'] },
     'static-ip': { good: ['192.0.2.1', '2001:db8::1'], bad: ['192.0.2', '192.0.2.01'] },
-    hostname: { good: ['lb.example.net'], bad: ['LB.example.net', 'a..b', '-a'] },
+    hostname: { good: ['lb.example.net'], bad: ['LB.example.net', 'a..b', '-a', '192.0.2.1', `${'a'.repeat(64)}.net`] },
     'ip-mode': { good: ['auto', 'VIP', 'Proxy'], bad: ['vip'] },
     'shared-id': { good: ['front'], bad: ['a/b'] },
     'retain-on-delete': { good: ['false'], bad: ['no'] },
@@ -582,6 +623,10 @@ t.test('annotations: every one has its range, and a misspelt one is told', async
   const later = { [`${OPTION}health-check-timeout`]: '9', [`${OPTION}health-check-interval`]: '5' }
   t.match(parseBalancerOptions(buildWeb({}, { annotations: later })).findings, [
     { message: /must not exceed the interval/ },
+  ])
+  const both = { [`${OPTION}http-ports`]: '80, 81', [`${OPTION}tls-ports`]: '443,81' }
+  t.match(parseBalancerOptions(buildWeb({}, { annotations: both })).findings, [
+    { field: `metadata.annotations[${OPTION}tls-ports]`, message: /81 is an HTTP port too/ },
   ])
   t.same(parseLabelSelector('a=b,c notin (d,e)'), {
     matchExpressions: [

@@ -7,7 +7,7 @@ export const NODE_REQUIREMENTS: Readonly<Record<string, readonly string[]>> = {
   'R-NODE-2': ['C-77', 'C-86'],
   'R-NODE-3': ['C-76', 'R-NODE-3'],
   'R-NODE-4': ['C-79', 'R-NODE-4'],
-  'R-NODE-5': ['C-83', 'C-84'],
+  'R-NODE-5': ['C-83', 'C-84', 'R-NODE-5'],
   'R-NODE-6': ['R-NODE-6'],
   'R-NODE-7': ['C-87'],
   'R-NODE-8': ['C-81', 'C-96', 'R-NODE-8'],

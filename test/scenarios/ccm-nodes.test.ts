@@ -91,6 +91,34 @@ const INITIALISATION: Scenario[] = [
     },
   },
   {
+    cases: 'R-NODE-6',
+    title: 'what the cloud says replaces a label, and what it does not say makes none',
+    doors: EVERY_DOOR,
+    given: {
+      nodes: [buildJoiningNode(1, { metadata: { labels: { 'node.kubernetes.io/instance-type': 'by-hand' } } })],
+      machines: [buildMachine(1, { zone: '', region: '' })],
+    },
+    async story(t, { look, n1 }) {
+      await look()
+      t.strictSame(n1()?.metadata.labels, {
+        'node.kubernetes.io/instance-type': 'fake.small',
+        'beta.kubernetes.io/instance-type': 'fake.small',
+      })
+    },
+  },
+  {
+    cases: 'R-NODE-3',
+    title: 'a providerID that is set stays, whatever the cloud says: the API server takes no other',
+    doors: EVERY_DOOR,
+    given: { nodes: [buildJoiningNode(1, { spec: { providerID: 'fake://i-1' } })], machines: [buildMachine(1)] },
+    arrange: withAnotherId,
+    async story(t, { look, n1 }) {
+      await look()
+      t.equal(n1()?.spec?.providerID, 'fake://i-1')
+      t.strictSame(taintsOf(n1()), [])
+    },
+  },
+  {
     cases: 'C-76',
     title: 'without a providerID the taint stays; once it has one, id and taint are one write',
     doors: EVERY_DOOR,
@@ -654,6 +682,24 @@ const OLDER_FORM: Scenario[] = [
     },
   },
   {
+    cases: 'R-IF-6',
+    title: 'of a cloud in both forms only the newer one is asked',
+    doors: EVERY_DOOR,
+    given: {
+      nodes: [buildJoiningNode(1)],
+      machines: [buildMachine(1)],
+      cloudProvider: (fake) => ({ ...fake, instances: neverAsked, zones: neverAsked }),
+    },
+    async story(t, { look, n1 }) {
+      await look()
+      t.match(n1(), {
+        metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-a' } },
+        spec: { providerID: 'fake://i-1' },
+      })
+      t.strictSame(taintsOf(n1()), [])
+    },
+  },
+  {
     cases: 'R-NODE-3',
     title: 'in the form of 2019 a cloud without ids is tolerated, and asked by name',
     doors: ['pending-nodes'],
@@ -758,6 +804,21 @@ function failing(method: string): NonNullable<NodeWorldOptions['failure']> {
     if (call.method !== method || !isFirst) return undefined
     isFirst = false
     return { when: 'before', error: new Error('the cloud is down') }
+  }
+}
+
+/** A capability of which every method fails. */
+function neverAsked(): never {
+  const refuse = () => Promise.reject(new Error('the older form is never asked'))
+  return new Proxy({}, { get: () => refuse }) as never
+}
+
+function withAnotherId({ cloud }: NodeWorld): void {
+  const { instancesV2 } = cloud.machines
+  const ask = instancesV2.instanceMetadata
+  instancesV2.instanceMetadata = async (node, context) => {
+    const metadata = await ask(node, context)
+    return metadata && { ...metadata, providerID: 'fake://i-9' }
   }
 }
 

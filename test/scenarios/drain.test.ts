@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
+import { drainFunction } from '../../src/compose/drain-function.ts'
 import { letGo } from '../../src/compose/drain-objects.ts'
 import { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { Kind } from '../../src/domain/kinds.ts'
@@ -11,7 +12,10 @@ import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
 import type { ControlPlaneCore } from '../../src/local/core/control-plane-core.ts'
 import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
+import { createCloudRegistry } from '../../src/provider/cloud-registry.ts'
 import type { Provider } from '../../src/provider/provider.ts'
+import { createProviderRegistry } from '../../src/provider/registry.ts'
+import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
 import { ourWebhooks } from '../support/api-callers.ts'
 import { buildNode, buildWeb, FINALIZER as CLEANUP, WEB } from '../support/build-cluster.ts'
 import {
@@ -404,4 +408,43 @@ t.test('wcp drain: what is in the way, what would be done, and done; by exit cod
     out: /storefront: balancer would be removed$/,
   })
   t.match(await wcp(['drain', '--config', config]), { code: 0, out: /let go\nnothing is held any more$/ })
+})
+
+t.test('a function drains what a provider of its own holds, which wcp does not know', async (t) => {
+  const clock = createManualClock(Date.now())
+  const plane = await startLocalControlPlane({
+    clock,
+    authority: await createCertificateAuthority(clock.now()),
+    definitions: [],
+  })
+  t.teardown(() => plane.close())
+  const folder = t.testdir({ kubeconfig: plane.kubeconfig })
+  const kubernetes = { kubeconfig: join(folder, 'kubeconfig') }
+  const cloud = { configureCloudRoutes: false }
+  const configFile = join(folder, 'config.json')
+  writeFileSync(
+    configFile,
+    JSON.stringify({ provider: { name: 'acme' }, controlPlane: 'kubernetes', kubernetes, cloud }),
+  )
+  plane.core.preload([buildWeb({}, { finalizers: [CLEANUP] })] as never)
+  t.match(await wcp(['drain', '--config', configFile]), { code: 2, err: /no provider is called "acme"/ })
+
+  const clouds = createCloudRegistry()
+  const { cloudProvider } = createFakeClusterCloud({ clock })
+  clouds.registerCloudProvider('acme', () => cloudProvider)
+  const lines: string[] = []
+  const result = await drainFunction({
+    configFile,
+    environment: {},
+    registry: createProviderRegistry(clouds.factories()),
+    write: () => {},
+    keepBalancers: false,
+    dryRun: false,
+    report: (line) => void lines.push(line),
+    signal: new AbortController().signal,
+  })
+  t.same(result, { left: 0, hindrances: [] })
+  t.match(lines, [/^Service\/default\/web: /])
+  const services = { group: '', version: 'v1', plural: 'services', namespace: 'default', name: 'web' }
+  t.equal(plane.core.get(services).metadata.finalizers, undefined)
 })

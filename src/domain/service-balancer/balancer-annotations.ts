@@ -53,13 +53,16 @@ const ports = {
 
 const isPort = (text: string) => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
 const isName = (text: string) => /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,253}[A-Za-z0-9])?$/.test(text)
+// The API server refuses to publish an address as a hostname.
 const isDnsName = (text: string) =>
-  text.length <= 253 && /^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)*[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text)
+  text.length <= 253 &&
+  /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) &&
+  !/^[\d.]+$/.test(text)
 const isPath = (text: string) => /^\/[\x21-\x7e]*$/.test(text) && text.length <= 1024
-const isText = (text: string) => text.length > 0 && text.length <= 1024
+const isText = (text: string) => /^\P{Cc}{1,1024}$/u.test(text)
 
 const name = shaped('a name of letters, digits, dashes, dots and underscores', isName)
-const text = shaped('a text of at most 1024 characters', isText)
+const text = shaped('a text of at most 1024 printable characters', isText)
 const anyTime = { changes: 'any time' } as const
 const create = { changes: 'create' } as const
 
@@ -168,7 +171,7 @@ export const BALANCER_ANNOTATIONS: Readonly<Record<string, BalancerAnnotation>> 
   },
   hostname: {
     option: 'hostname',
-    ...shaped('a DNS name in lower case', isDnsName),
+    ...shaped('a DNS name in lower case, not an address', isDnsName),
     ...anyTime,
     meaning: 'Published in the place of the addresses.',
   },

@@ -44,6 +44,10 @@ function crossFindings(options: BalancerOptions): Finding[] {
   if (options.sharedId !== undefined && options.internal === true) {
     findings.push(invalidAnnotation(under('shared-id'), options.sharedId, 'an internal balancer cannot be shared'))
   }
+  const both = options.tlsPorts?.find((port) => options.httpPorts?.includes(port))
+  if (both !== undefined) {
+    findings.push(invalidAnnotation(under('tls-ports'), options.tlsPorts?.join() ?? '', `${both} is an HTTP port too`))
+  }
   return findings
 }
 

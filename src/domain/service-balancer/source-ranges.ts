@@ -17,7 +17,7 @@ export interface SourceRanges {
 /** R-SVC-15: the field, else the annotation, else everywhere. */
 export function sourceRanges(service: Service): SourceRanges {
   const { field, texts } = askedRanges(service)
-  const ranges = texts.map((text) => text.trim()).filter((text) => text !== '')
+  const ranges = texts.map((text) => text.trim())
   if (ranges.length === 0) return { ranges: everywhere(service), restricted: false, findings: [] }
   const findings = ranges
     .filter((range) => parseCidr(range) === undefined)
@@ -34,9 +34,9 @@ export function sourceRanges(service: Service): SourceRanges {
 function askedRanges({ spec, metadata }: Service): { field: string; texts: readonly string[] } {
   const inSpec = spec?.loadBalancerSourceRanges ?? []
   if (inSpec.length > 0) return { field: 'spec.loadBalancerSourceRanges', texts: inSpec }
-  const annotation: unknown = metadata.annotations?.[SOURCE_RANGES_ANNOTATION]
+  const annotation = metadata.annotations?.[SOURCE_RANGES_ANNOTATION]?.trim() ?? ''
   const field = `metadata.annotations[${SOURCE_RANGES_ANNOTATION}]`
-  return { field, texts: typeof annotation === 'string' ? annotation.split(',') : [] }
+  return { field, texts: annotation === '' ? [] : annotation.split(',') }
 }
 
 function everywhere({ spec }: Service): string[] {

@@ -58,7 +58,11 @@ async function recordFor(service: Service, pass: ServicePass): Promise<BalancerR
 export async function readRecord(service: Service, pass: ServicePass): Promise<BalancerRecord | undefined> {
   const subject = { uid: service.metadata.uid ?? '', options: parseBalancerOptions(service).options }
   try {
-    return await askCloud(pass, subject, (cloud, context) => cloud.getLoadBalancer(pass.clusterName, service, context))
+    const record = await askCloud(pass, subject, (cloud, context) =>
+      cloud.getLoadBalancer(pass.clusterName, service, context),
+    )
+    // Go's nil came as null.
+    return record ?? undefined
   } catch (error) {
     if (isProviderError(error) && error.kind === 'ImplementedElsewhere') return undefined
     throw error

@@ -5,7 +5,7 @@ import type { Outcome } from '../../domain/outcome.ts'
 import type { Service } from '../../domain/service.ts'
 import { publishedIngress } from '../../domain/service-balancer/published-ingress.ts'
 import { SERVICE_FINALIZER, standingOf } from '../../domain/service-balancer/service-standing.ts'
-import type { CloudBalancerResult } from '../../provider/cloud.ts'
+import type { CloudBalancerAnswer, CloudBalancerResult } from '../../provider/cloud.ts'
 import { isProviderError } from '../../provider/errors.ts'
 import type { EventNote } from '../event-recorder.ts'
 import { createCame, rememberingCreate } from '../load-balancer/unknown-create.ts'
@@ -83,7 +83,7 @@ async function ensure({ wanted }: Serve, service: Service, pass: HeldServicePass
     )
   try {
     // One that comes late finds a balancer that is deleted by then, and makes it anew.
-    return { result: await rememberingCreate({ uid, isThere: record !== undefined }, pass, call) }
+    return { result: resultOf(await rememberingCreate({ uid, isThere: record !== undefined }, pass, call)) }
   } catch (error) {
     if (isElsewhere(error)) return { outcome: ELSEWHERE }
     await tellFailure(service, 'failed to ensure load balancer', error, pass)
@@ -91,16 +91,21 @@ async function ensure({ wanted }: Serve, service: Service, pass: HeldServicePass
   }
 }
 
+/** A provider that returns nothing has nothing to tell (C-29); Go's nil came as null. */
+function resultOf(answer: CloudBalancerAnswer): CloudBalancerResult {
+  return answer ?? {}
+}
+
 /** R-SVC-24. A balancer that is gone is no failure of the update: it is made anew. */
 async function updateHosts({ wanted: { request } }: Serve, service: Service, pass: HeldServicePass): Promise<Answer> {
   const { metrics, clock } = pass
   const started = clock.now()
   try {
-    const result = await tellCloud(pass, service.metadata.uid ?? '', request, (cloud, context) =>
+    const answer = await tellCloud(pass, service.metadata.uid ?? '', request, (cloud, context) =>
       cloud.updateLoadBalancer(pass.clusterName, service, request.nodes, context),
     )
     metrics.observe(SERVICE_METRICS.updateHosts.name, (clock.now() - started) / 1000)
-    return { result }
+    return { result: resultOf(answer) }
   } catch (error) {
     if (isElsewhere(error)) return { outcome: ELSEWHERE }
     if (isStillWorking(error)) throw error
