@@ -1052,6 +1052,20 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
 })
 
+t.test('a lock that forgets with its process is warned of where a create has to be remembered', async (t) => {
+  for (const { lock, consistencyWindowMs, warnings } of [
+    { lock: 'none', consistencyWindowMs: 30_000, warnings: 1 },
+    { lock: 'none', consistencyWindowMs: 0, warnings: 0 },
+    { lock: 'lease', consistencyWindowMs: 30_000, warnings: 0 },
+  ]) {
+    const { logs } = createWorld({
+      config: `lock: ${lock}`,
+      provider: (fake) => ({ ...fake, consistencyWindowMs }),
+    })
+    t.equal(logs.filter(({ message }) => message.includes('set "lock: lease"')).length, warnings, lock)
+  }
+})
+
 t.test('what the cloud still brings while it is asked to delete is found before anything is released', async (t) => {
   const late: (() => Promise<unknown>)[] = []
   let deletions = 0
