@@ -146,12 +146,13 @@ t.test('whoever runs may nothing that it does not need', async (t) => {
   }
 })
 
+const ENVIRONMENTS: Record<string, Record<string, string>> = {
+  'karmada-knative': { PORT: '8080', K_SERVICE: NAME, K_SINK: 'http://broker.example' },
+}
+
 t.test('every configuration starts, as the identity and for the classes that are there', async (t) => {
-  const environments: Record<string, Record<string, string>> = {
-    'karmada-knative': { PORT: '8080', K_SERVICE: NAME, K_SINK: 'http://broker.example' },
-  }
   for (const { overlay, objects } of all.filter(({ target }) => target === 'host')) {
-    const config = startedWith(objects, environments[overlay] ?? {})
+    const config = startedWith(objects, ENVIRONMENTS[overlay] ?? {})
     t.equal(config.identity, `system:serviceaccount:${NAME}:${NAME}`, 'who writes is who is not told of it')
     const karmada = all.find((half) => half.overlay === overlay && half.target === 'karmada')?.objects ?? []
     const classes = karmada.filter(({ kind }) => kind === 'IngressClass')
@@ -210,6 +211,12 @@ t.test('the sweeps ask for scopes that there are, everything as often as the fun
     ['all', 'nodes', 'pending', 'routes'],
   )
   for (const [scope] of scopes('')) t.ok(SWEEP_SCOPES.some((known) => known === scope))
+  // Were they seldomer, some balancers would never be in the share that is verified.
+  for (const { overlay, rendered, objects } of all.filter(({ target }) => target === 'host')) {
+    const minutes = startedWith(objects, ENVIRONMENTS[overlay] ?? {}).sweep.intervalMs / 60_000
+    const whole = scopes(rendered).filter(([scope]) => scope === 'all')
+    if (whole.length > 0) t.strictSame(whole, [['all', `*/${minutes} * * * *`]], overlay)
+  }
 })
 
 t.test('wcp manifests fills in what differs from installation to installation', async (t) => {

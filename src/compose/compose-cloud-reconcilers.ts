@@ -7,6 +7,7 @@ import { createServiceReconciler } from '../reconcilers/service/service-reconcil
 import { balancerAbilities } from './balancer-abilities.ts'
 import { controllerStates } from './cloud-controllers.ts'
 import { composeNodeReconcilers } from './compose-node-reconcilers.ts'
+import { consistencyWindow } from './consistency-window.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 import { UNMEASURED } from './unmeasured.ts'
 
@@ -46,7 +47,7 @@ function composeService(loadBalancer: CloudLoadBalancer, parts: ReconcilerParts,
     clusterId: config.clusterId,
     disowned,
     removeOrphans: config.orphans.remove,
-    consistencyWindowMs: loadBalancer.consistencyWindowMs ?? 0,
+    consistencyWindowMs: consistencyWindow(loadBalancer.consistencyWindowMs, parts),
     providerDeadlineMs: config.work.providerDeadlineMs,
   })
 }

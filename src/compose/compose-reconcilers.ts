@@ -19,6 +19,7 @@ import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluste
 import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
 import { createServiceExportCrdReconciler } from '../reconcilers/service-export-crd/service-export-crd-reconciler.ts'
 import { composeCloudReconcilers } from './compose-cloud-reconcilers.ts'
+import { consistencyWindow } from './consistency-window.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 import { servedCloud } from './served-cloud.ts'
 
@@ -44,10 +45,8 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
   }
 }
 
-function balancerDependencies(
-  { config, provider, store, clock, logger, tracer = UNTRACED, disowned = false }: ReconcilerParts,
-  lock: Lock,
-): BalancerDependencies {
+function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDependencies {
+  const { config, provider, store, clock, logger, tracer = UNTRACED, disowned = false } = parts
   const { clusterId, finalizer, takeOver } = config
   return {
     store,
@@ -61,7 +60,7 @@ function balancerDependencies(
     takeOver,
     disowned,
     removeOrphans: config.orphans.remove,
-    consistencyWindowMs: provider.consistencyWindowMs ?? 0,
+    consistencyWindowMs: consistencyWindow(provider.consistencyWindowMs, parts),
     clock,
     pools: createProcessPoolMemories(),
     poolGraceMs: config.backends.graceMs,

@@ -44,7 +44,7 @@ export const ERROR_CODES = {
   Conflict: { retry: 'after', meaning: 'The object changed while we worked on it; the work starts over.' },
   ContinueExpired: {
     retry: 'backoff',
-    meaning: 'The list took so long that its continue token expired; the sweep starts over.',
+    meaning: 'The list took so long that its continue token expired; the sweep lists the rest as it is now.',
   },
   // The provider's answers.
   ProviderRetryAfter: { retry: 'after', meaning: 'The provider is still working and says when to ask again.' },
@@ -93,6 +93,8 @@ export interface ErrorDetails {
   field?: string
   /** For `after` codes: milliseconds to wait. */
   afterMs?: number
+  /** For `ContinueExpired`: the token that the API server gives for the rest of the list, as it is now. */
+  rest?: string
   cause?: unknown
 }
 
@@ -104,6 +106,7 @@ export class CatalogueError extends Error {
   readonly object: ObjectKey | undefined
   readonly field: string | undefined
   readonly afterMs: number | undefined
+  readonly rest: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     const subject = details.object === undefined ? '' : `${formatKey(details.object)}: `
@@ -113,6 +116,7 @@ export class CatalogueError extends Error {
     this.object = details.object
     this.field = details.field
     this.afterMs = details.afterMs
+    this.rest = details.rest
   }
 }
 

@@ -10,6 +10,9 @@ import { type MultiClusterService, wantsLoadBalancer } from './multi-cluster-ser
 export function isUnfinished(object: MultiClusterIngress | MultiClusterService, finalizer: string): boolean {
   const held = hasFinalizer(object, finalizer)
   if (isBeingDeleted(object)) return held
-  if (!held) return object.kind !== 'MultiClusterService' || wantsLoadBalancer(object as MultiClusterService)
+  const isWanted = object.kind !== 'MultiClusterService' || wantsLoadBalancer(object as MultiClusterService)
+  // One that is held and not wanted is to be let go.
+  if (held !== isWanted) return true
+  if (!held) return false
   return (object.status?.loadBalancer?.ingress ?? []).length === 0
 }

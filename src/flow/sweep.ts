@@ -8,7 +8,7 @@ import { referencedServices } from '../domain/referenced-services.ts'
 import { outcomeToRequeue } from '../domain/requeue.ts'
 import type { SweepReport, SweepScope } from '../domain/sweep-report.ts'
 import { isVerificationDue, type VerificationSettings } from '../domain/verification.ts'
-import type { ClusterReader, ObjectList } from '../ports/cluster-store.ts'
+import type { ObjectList } from '../ports/cluster-store.ts'
 import { listAll } from '../reconcilers/list-all.ts'
 import type { Flow } from './flow.ts'
 import { FLOW_METRICS } from './flow-metrics.ts'
@@ -29,9 +29,9 @@ export interface SweepSettings extends VerificationSettings {
 }
 
 /**
- * Lists every object and reconciles it: what no event told is found here. Stops between two objects when the signal
- * aborts and says where to go on; a page that was begun is begun again, which costs reads and nothing else.
- * Throws when a list fails.
+ * Lists every object and reconciles it: what no event told is found here. Stops when the signal aborts and says where to
+ * go on, after the last object that was begun: however short the time, each call gets on. What was given up half done is
+ * in the queue. Throws when a list fails.
  */
 export async function sweep(
   request: SweepRequest,
@@ -40,29 +40,60 @@ export async function sweep(
   signal: AbortSignal,
 ): Promise<SweepReport> {
   const report = emptyReport(request.scope)
-  const plan = SCOPE_PLANS[request.scope]
-  const kinds = plan.kinds.filter((kind) => flow.reconcilers[kind] !== undefined)
+  const kinds = SCOPE_PLANS[request.scope].kinds.filter((kind) => flow.reconcilers[kind] !== undefined)
+  const start = parseSweepToken(request.continue, kinds.length + 1) ?? { kindIndex: 0, startedAt: flow.clock.now() }
+  const progress: Progress = { report, position: start, isThrough: false }
+  try {
+    await goOn(progress, kinds, flow, settings, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return progress.isThrough ? report : { ...report, continue: formatSweepToken(progress.position) }
+}
+
+interface Progress {
+  report: SweepReport
+  position: SweepPosition
+  isThrough: boolean
+}
+
+async function goOn(
+  progress: Progress,
+  kinds: readonly SweptKind[],
+  flow: Flow,
+  settings: SweepSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { report } = progress
+  const { scope } = report
+  const { once, unfinished } = SCOPE_PLANS[scope]
+  const isFromTheStart = isStart(progress.position)
   const shared = await readShared(kinds, flow, settings, signal)
-  let position = parseSweepToken(request.continue, kinds.length + 1)
-  for (let kind = kinds[position.kindIndex]; kind !== undefined; kind = kinds[position.kindIndex]) {
+  const kindOf = ({ kindIndex }: SweepPosition) => kinds[kindIndex]
+  for (let kind = kindOf(progress.position); kind !== undefined; kind = kindOf(progress.position)) {
     const swept = kind
+    const { position } = progress
     const page: ObjectList<SweptObject> = await listPage(swept, position, flow, settings, signal)
-    const due = page.items.filter((object) => isDue(swept, object, request.scope, flow.marks))
-    const around = isOverClusters(swept) ? await readNamespaces(due, flow.reader, settings, signal) : []
+    const due = page.items.filter((object) => isDue(swept, object, scope, flow.marks))
+    const around = isOverClusters(swept) ? await readNamespaces(due, flow, settings, signal) : []
     const known: Known = {
       objects: page.items.map((object) => ({ key: keyOf(swept, object), object })),
       lists: [...shared, ...around].filter((list) => list.kind !== swept || isOverClusters(swept)),
     }
-    const finished = await reconcileAll(keysOf(swept, due), known, report, flow, settings, signal)
-    if (!finished) return { ...report, continue: formatSweepToken(position) }
+    await reconcileAll(keysOf(swept, due), known, progress, flow, settings, signal)
+    if (signal.aborted) return
     report.listed += page.items.length
-    position = nextPosition(position, page.continue)
+    progress.position = nextPosition(position, page.continue)
   }
-  const finished = await reconcileAll(plan.once, {}, report, flow, settings, signal)
-  if (!finished) return { ...report, continue: formatSweepToken(position) }
-  if (request.continue === undefined && !plan.unfinished) rememberHosts(kinds, shared, flow)
-  if (!plan.unfinished) await sweepOrphans(kinds, report, flow, signal)
-  return report
+  await reconcileAll(once, {}, progress, flow, settings, signal)
+  if (signal.aborted) return
+  if (isFromTheStart && !unfinished) rememberHosts(kinds, shared, flow)
+  if (!unfinished) await sweepOrphans(kinds, report, flow, signal)
+  progress.isThrough = true
+}
+
+function isStart({ kindIndex, continue: page, after }: SweepPosition): boolean {
+  return kindIndex === 0 && page === undefined && after === undefined
 }
 
 /** Every Service was seen with these nodes, or is in the queue. */
@@ -127,22 +158,26 @@ const AROUND = [
   'MultiClusterService',
 ] as const
 
+const OF_EXPORTS: ReadonlySet<Kind> = new Set(['ServiceExport', 'PropagationPolicy'])
+
 // Below this a few single reads are cheaper than whole lists of a namespace.
 const WORTH_A_LIST = 3
 
 /** What several objects of one namespace send traffic to, in lists instead of one by one. */
 async function readNamespaces(
   objects: readonly SweptObject[],
-  reader: ClusterReader,
+  { reader, reconcilers }: Flow,
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ReadList[]> {
+  const kinds = AROUND.filter((kind) => !OF_EXPORTS.has(kind) || reconcilers.ServiceExport !== undefined)
   const counts = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')
   const lists: ReadList[] = []
   for (const [namespace, own] of counts) {
     if (own.length < WORTH_A_LIST) continue
-    for (const kind of AROUND) {
-      lists.push({ kind, namespace, items: await listAll(kind, reader, { namespace, limit, signal }) })
+    for (const kind of kinds) {
+      const items = await listServed(() => listAll(kind, reader, { namespace, limit, signal }))
+      if (items !== undefined) lists.push({ kind, namespace, items })
     }
   }
   return lists
@@ -157,13 +192,13 @@ function emptyReport(scope: SweepScope): SweepReport {
   }
 }
 
-function nextPosition({ kindIndex }: SweepPosition, token: string | undefined): SweepPosition {
-  return token === undefined ? { kindIndex: kindIndex + 1 } : { kindIndex, continue: token }
+function nextPosition({ kindIndex, startedAt }: SweepPosition, token: string | undefined): SweepPosition {
+  return token === undefined ? { kindIndex: kindIndex + 1, startedAt } : { kindIndex, startedAt, continue: token }
 }
 
 /**
- * A token that expired while the page before it was worked on sends the sweep back to the first page of the kind. A kind
- * that is not served has no objects, and must not keep the sweep from the others.
+ * A token may expire while the page before it is worked on: then the rest is listed as it is now, or, where the API server
+ * does not say how, the kind from its first page.
  */
 async function listPage(
   kind: SweptKind,
@@ -172,34 +207,50 @@ async function listPage(
   { pageSize: limit }: SweepSettings,
   signal: AbortSignal,
 ): Promise<ObjectList<SweptObject>> {
+  const list = (token: string | undefined): Promise<ObjectList<SweptObject>> =>
+    reader.list(kind, { limit, signal, ...(token === undefined ? {} : { continue: token }) })
   const { continue: token } = position
+  const page = await listServed(() =>
+    list(token).catch((error: unknown) => {
+      if (!isCatalogueError(error, 'ContinueExpired') || token === undefined) throw error
+      return list(error.rest)
+    }),
+  )
+  if (page !== undefined) return page
+  logger.warn({ kind }, 'not swept: the API server does not know this kind')
+  return { items: [], resourceVersion: '' }
+}
+
+/** Undefined for a kind that is not served: it has no objects, and must not keep the sweep from the others. */
+async function listServed<T>(list: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await reader.list(kind, { limit, signal, ...(token === undefined ? {} : { continue: token }) })
+    return await list()
   } catch (error) {
-    if (isCatalogueError(error, 'ContinueExpired') && token !== undefined) return reader.list(kind, { limit, signal })
-    if (!isCatalogueError(error, 'KindNotServed')) throw error
-    logger.warn({ kind, error: error.message }, 'not swept: the API server does not know this kind')
-    return { items: [], resourceVersion: '' }
+    if (isCatalogueError(error, 'KindNotServed')) return undefined
+    throw error
   }
 }
 
-/** False when time ran out before all were done. */
+/** Until all are done or time runs out; the progress tells which was begun last. */
 async function reconcileAll(
   keys: readonly ObjectKey[],
   known: Known,
-  report: SweepReport,
+  progress: Progress,
   flow: Flow,
   settings: SweepSettings,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
+  const { report, position } = progress
   const reader = knownReader(flow.reader, known)
-  const now = flow.clock.now()
   const isWhole = !SCOPE_PLANS[report.scope].unfinished
-  const isDueNow = (uid: string) => isWhole && isVerificationDue(uid, now, settings)
-  const rest = keys.filter((key) => flow.reconcilers[key.kind] !== undefined).values()
+  const isDueNow = (uid: string) => isWhole && isVerificationDue(uid, position.startedAt, settings)
+  const rest = keysAfter(position.after, keys)
+    .filter((key) => flow.reconcilers[key.kind] !== undefined)
+    .values()
   const worker = async () => {
     for (const key of rest) {
       if (signal.aborted) return
+      progress.position = { ...position, after: formatKey(key) }
       const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue: isDueNow })
       report.outcomes[outcome.kind] += 1
       if ('acted' in outcome && outcome.acted === true) {
@@ -209,7 +260,11 @@ async function reconcileAll(
     }
   }
   await Promise.all(Array.from({ length: settings.concurrency }, worker))
-  return !signal.aborted
+}
+
+/** All of them when that one is not there any more: what is done twice costs reads and nothing else. */
+function keysAfter(after: string | undefined, keys: readonly ObjectKey[]): readonly ObjectKey[] {
+  return after === undefined ? keys : keys.slice(keys.findIndex((key) => formatKey(key) === after) + 1)
 }
 
 /** What is not finished goes to the queue, to be done before the next sweep; when the queue cannot take it, that sweep does. */

@@ -78,7 +78,9 @@ async function queueDependents(
   const nodes = isBackends(item.key) ? await listAll('Node', reader, { limit: 500, signal }) : undefined
   const difference = nodes === undefined ? 'hosts' : (hosts?.differs(nodes) ?? 'hosts')
   if (difference === 'nothing') return
-  const changed = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
+  const isOwnChange = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
+  // What hangs on an object's own change are its exports.
+  const changed = isOwnChange && reconcilers.ServiceExport !== undefined
   for (const dependent of await dependentsOf(item.key, changed, reader, signal, difference)) {
     const { key, afterMs } = dependent
     const hints: Hint[] = dependent.changed ? [{ object: key, operation: 'UPDATE' }] : []

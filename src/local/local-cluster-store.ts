@@ -118,11 +118,14 @@ function aborted(object: ObjectKey | undefined): CatalogueError {
  * | 5xx | ApiFailed, ApiTimeout |
  */
 function catalogued(error: StatusError, object: ObjectKey | undefined, isJsonPatch: boolean): CatalogueError {
-  const field = error.status.details?.causes?.[0]?.field
+  const { details, metadata } = error.status
+  const field = details?.causes?.[0]?.field
+  const rest = metadata?.continue
   return new CatalogueError(codeOf(error, isJsonPatch), error.message, {
     cause: error,
     ...(object === undefined ? {} : { object }),
     ...(field === undefined ? {} : { field }),
+    ...(rest === undefined ? {} : { rest }),
   })
 }
 

@@ -28,7 +28,8 @@ export interface ObjectList<T> {
 
 /**
  * Reads from the API server, always the most recent state (never `resourceVersion=0`).
- * Throws a `CatalogueError` for everything but "not found"; an expired continue token is `ContinueExpired`.
+ * Throws a `CatalogueError` for everything but "not found"; an expired continue token is `ContinueExpired`, with
+ * the token for the rest where the server gives one.
  */
 export interface ClusterReader {
   /** `undefined` means the server said 404 for this object, and nothing else. */

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { CatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { Kind } from '../../src/domain/kinds.ts'
 import { RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
@@ -164,9 +165,19 @@ export function clusterStoreContract(t: Test, open: OpenStore): void {
     await others.create(buildService())
     await others.compact()
     const token = page.continue ?? ''
-    await t.rejects(store.list('MultiClusterIngress', { ...options, limit: 1, continue: token }), {
-      code: 'ContinueExpired',
+    const expired = await store
+      .list('MultiClusterIngress', { ...options, limit: 1, continue: token })
+      .catch((error) => error)
+    t.match(expired, { code: 'ContinueExpired', rest: /./ })
+    const rest = await store.list('MultiClusterIngress', {
+      ...options,
+      continue: (expired as CatalogueError).rest ?? '',
     })
+    t.same(
+      rest.items.map(({ metadata }) => metadata.name),
+      ['b', 'c'],
+      'the rest as it is now',
+    )
     await t.rejects(store.list('MultiClusterIngress', { ...options, limit: 1, continue: 'no-token' }), {
       code: 'ApiInvalid',
     })

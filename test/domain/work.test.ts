@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { canonicalJson, sameJson } from '../../src/domain/canonical-json.ts'
 import { CatalogueError, ERROR_CODES, isCatalogueError } from '../../src/domain/catalogue-error.ts'
@@ -6,6 +7,7 @@ import { formatKey, keyOf, type ObjectKey, parseKey } from '../../src/domain/obj
 import { nextPass } from '../../src/domain/requeue.ts'
 import { rfc3339 } from '../../src/domain/rfc3339.ts'
 import { parseTraceContext, traceIdOf } from '../../src/domain/trace-context.ts'
+import { isVerificationDue } from '../../src/domain/verification.ts'
 import { isVisible, needsLook, nextLookAfter, VISIBLE_WITHIN_MS } from '../../src/domain/visibility.ts'
 import { workData, workOfData } from '../../src/domain/work-data.ts'
 import { type Hint, mergeItems } from '../../src/domain/work-item.ts'
@@ -212,4 +214,22 @@ t.test('what asked for work', async (t) => {
       t.equal(parseTraceContext(wrong), undefined, String(wrong))
     }
   })
+})
+
+t.test('a cron verifies every balancer once a period, however punctual it is', async (t) => {
+  const share = fc.record({
+    intervalMs: fc.integer({ min: 1_000, max: 900_000 }),
+    shares: fc.integer({ min: 1, max: 30 }),
+  })
+  const late = fc.array(fc.double({ min: -0.49, max: 0.49, noNaN: true }), { minLength: 30, maxLength: 30 })
+  fc.assert(
+    fc.property(share, late, fc.uuid(), fc.nat(1e6), ({ intervalMs, shares }, jitter, uid, first) => {
+      const settings = { intervalMs, periodMs: intervalMs * shares }
+      const due = jitter
+        .slice(0, shares)
+        .filter((part, index) => isVerificationDue(uid, (first + index + part) * intervalMs, settings))
+      return due.length === 1
+    }),
+  )
+  t.pass('once')
 })

@@ -162,6 +162,9 @@ t.test('with every notify dropped one sweep converges; the pending sweep looks a
   t.match(await sweep(world), { listed: 6, outcomes: { settled: 6 } })
   t.equal(world.cloud.balancers().length, 6)
   t.match(await sweep(world, 'pending'), { listed: 6, outcomes: { settled: 0 } })
+  await world.edit(SERVICE, { spec: { types: ['CrossCluster'] } })
+  t.match(await sweep(world, 'pending'), { listed: 6, outcomes: { settled: 1 } }, 'held, and to be let go')
+  t.equal(world.cloud.balancers().length, 5)
 })
 
 t.test('a sweep goes on where time ran out, page by page', async (t) => {
@@ -195,18 +198,94 @@ t.test('a sweep goes on where time ran out, page by page', async (t) => {
   await t.rejects(world.runtime.doors.sweep({ scope: 'all', continue: '9.x' }, noAbort()), { code: 'BadRequest' })
 })
 
-t.test('a continue token that expired sends the sweep back to the first page', async (t) => {
-  const world = createWorld({ config: 'sweep: { pageSize: 2 }' })
+t.test('however short the time, each call of a sweep gets on, on whichever instance', async (t) => {
+  const looked: string[] = []
+  const options = {
+    config: 'sweep: { pageSize: 100, concurrency: 2, deadlineMs: 10000 }\npropagation: { enabled: false }',
+    provider: (fake: MultiClusterProvider) =>
+      aroundProvider(fake, async ({ method, context }, next) => {
+        if (method === 'get') {
+          looked.push(context.identity.name)
+          await new Promise<void>((resolve) => void world.clock.after(4_000, resolve))
+        }
+        return next()
+      }),
+  }
+  const world: World = createWorld(options)
+  const other = createWorld({ ...options, beside: world, provider: () => world.provider })
+  const names = Array.from({ length: 12 }, (_, index) => `web-${String(index).padStart(2, '0')}`)
+  for (const name of names) await world.create(buildIngress({ metadata: { name } }))
+  for (const scope of ['all', 'pending']) {
+    for (const name of names) {
+      const status = { loadBalancer: { ingress: [] } }
+      if (scope === 'pending') await world.edit({ ...INGRESS, name }, { status }, 'status')
+    }
+    looked.length = 0
+    let token = ''
+    let calls = 0
+    do {
+      const { http } = calls % 2 === 0 ? world : other
+      const answer = http('POST', `/sweep?${new URLSearchParams({ scope, continue: token })}`)
+      await world.clock.advance(10_000)
+      const { status, body } = await answer
+      token = JSON.parse(body).continue ?? ''
+      t.equal(status, token === '' ? 200 : 503)
+      calls += 1
+    } while (token !== '' && calls < 20)
+    t.ok(calls < 6, `${scope}: ${calls} calls`)
+    t.same([...new Set(looked)].sort(), names, `${scope}: each was looked at`)
+    await world.clock.advance(60_000)
+  }
+  t.equal(world.balancers().length, 12)
+})
+
+t.test('a list during which time runs out is gone on with', async (t) => {
+  let controller = new AbortController()
+  const world = createWorld({
+    config: 'sweep: { pageSize: 2 }',
+    wrapStore: (store) => ({
+      ...store,
+      list(kind, options) {
+        if (options.continue !== undefined && !controller.signal.aborted) controller.abort()
+        return store.list(kind, options)
+      },
+    }),
+  })
   for (let index = 0; index < 3; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
-  const page = world.core.list(
-    { group: 'networking.karmada.io', version: 'v1alpha1', plural: 'multiclusteringresses' },
-    { limit: 2 },
+  const first = await world.runtime.doors.sweep({ scope: 'all' }, controller.signal)
+  t.match(first, { listed: 2, continue: /./ })
+  controller = new AbortController()
+  controller.abort()
+  t.same(
+    (await world.runtime.doors.sweep({ scope: 'all', continue: first.continue ?? '' }, controller.signal)).continue,
+    first.continue,
   )
-  await world.create(buildService())
-  world.core.compact()
-  const report = await world.runtime.doors.sweep({ scope: 'all', continue: `0.${page.metadata.continue}` }, noAbort())
-  t.equal(world.cloud.balancers().length, 4)
-  t.equal(report.continue, undefined)
+})
+
+t.test('a continue token that expires costs nothing: the rest is listed as it is now', async (t) => {
+  for (const isTold of [true, false]) {
+    let lists = 0
+    const world: World = createWorld({
+      config: 'sweep: { pageSize: 2 }\npropagation: { enabled: false }',
+      wrapStore: (store) => ({
+        ...store,
+        async list(kind, options) {
+          if (kind !== 'MultiClusterIngress' || options.limit !== 2) return store.list(kind, options)
+          lists += 1
+          if (options.continue === undefined) return store.list(kind, options)
+          if (!isTold && lists === 2) throw new CatalogueError('ContinueExpired', 'too old')
+          await world.edit({ ...INGRESS, name: 'web-0' }, { metadata: { annotations: { turn: String(lists) } } })
+          if (isTold) world.core.compact()
+          return store.list(kind, options)
+        },
+      }),
+    })
+    for (let index = 0; index < 7; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
+    const { listed, continue: token } = await sweep(world)
+    t.equal(token, undefined)
+    t.equal(world.balancers().length, 7)
+    t.equal(listed, isTold ? 7 : 9, isTold ? 'each once' : 'the first page again, where the server gives no token')
+  }
 })
 
 t.test('a kind that is not served keeps no other from being swept', async (t) => {
@@ -220,9 +299,9 @@ t.test('a kind that is not served keeps no other from being swept', async (t) =>
           : store.list(kind, options),
     }),
   })
-  await world.create(buildService())
-  t.match(await sweep(world), { listed: 1, outcomes: { settled: 1, failed: 0 } })
-  t.equal(world.cloud.balancers().length, 1)
+  for (const name of ['a', 'b', 'c']) await world.create(buildService({ metadata: { name } }))
+  t.match(await sweep(world), { listed: 3, outcomes: { settled: 3, failed: 0 } })
+  t.equal(world.cloud.balancers().length, 3)
 })
 
 t.test('what only a sweep finds is counted, and nothing else', async (t) => {
@@ -971,6 +1050,20 @@ t.test('within the provider’s window "absent" proves nothing after a create wh
   t.equal(world.read(INGRESS), undefined)
   t.same(world.cloud.balancers(), [])
   t.ok(world.calls().filter((call) => call === 'ensureDeleted').length > 1, 'it was asked for again')
+})
+
+t.test('a lock that forgets with its process is warned of where a create has to be remembered', async (t) => {
+  for (const { lock, consistencyWindowMs, warnings } of [
+    { lock: 'none', consistencyWindowMs: 30_000, warnings: 1 },
+    { lock: 'none', consistencyWindowMs: 0, warnings: 0 },
+    { lock: 'lease', consistencyWindowMs: 30_000, warnings: 0 },
+  ]) {
+    const { logs } = createWorld({
+      config: `lock: ${lock}`,
+      provider: (fake) => ({ ...fake, consistencyWindowMs }),
+    })
+    t.equal(logs.filter(({ message }) => message.includes('set "lock: lease"')).length, warnings, lock)
+  }
 })
 
 t.test('what the cloud still brings while it is asked to delete is found before anything is released', async (t) => {

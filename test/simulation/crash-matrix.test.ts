@@ -31,6 +31,7 @@ function fail(): never {
 
 t.test('its size', async (t) => {
   for (const row of rows) t.comment(formatRow(row))
+  t.comment(formatSize(rows))
   t.equal(rows.length, SCENARIOS.length * WORLDS.length)
   t.ok(rows.reduce((sum, { kills }) => sum + kills, 0) > 1_500, formatSize(rows))
 })

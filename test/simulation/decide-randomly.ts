@@ -36,7 +36,7 @@ export function decideRandomly<S, A>(parts: RandomParts<S, A>): RandomDecisions<
   const { seed, prng, setting, temper, windowMs, nextAction } = parts
   const entries: Entry<A>[] = []
   let left = temper.actions
-  let endsAt: number | undefined
+  let endsAt = 0
 
   function fault<F extends ApiFault | CloudFault | ReviewFault>(
     { id, what }: CallToDecide,
@@ -51,13 +51,11 @@ export function decideRandomly<S, A>(parts: RandomParts<S, A>): RandomDecisions<
 
   return {
     setting,
-    history: () => ({ seed, setting, entries, ...(endsAt === undefined ? {} : { endsAt }) }),
+    history: () => ({ seed, setting, entries, endsAt }),
     action(at, moment) {
+      endsAt = left === 0 ? at : at + 1
       const { must, isIdle, busy } = moment
-      if (left === 0) {
-        endsAt ??= at
-        return 'end'
-      }
+      if (left === 0) return 'end'
       const chance = isIdle ? Math.max(temper.actionChance, WHEN_IDLE) : temper.actionChance
       const interferes = busy.length > 0 && prng.chance(temper.interference)
       if (!must && !interferes && !prng.chance(chance)) return undefined

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import t from 'tap'
 import { MUTATIONS, type MutationName } from './mutations.ts'
-import { searchAll } from './search-all.ts'
+import { searchAll, startSearchers } from './search-all.ts'
 
 t.setTimeout(600_000)
 
 const MOST_HISTORIES = 2_000
+const searchers = startSearchers(availableParallelism())
+t.teardown(() => searchers.close())
 
 for (const without of Object.keys(MUTATIONS) as MutationName[]) {
   t.test(`${without}: the simulation notices`, async (t) => {
@@ -13,7 +15,7 @@ for (const without of Object.keys(MUTATIONS) as MutationName[]) {
       firstSeed: 1,
       histories: MOST_HISTORIES,
       world: 'karmada',
-      workers: availableParallelism(),
+      searchers,
       stretch: 20,
       without,
       isEnough: ({ failures }) => failures.length > 0,

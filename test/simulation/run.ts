@@ -4,8 +4,11 @@ import { crashMatrix, formatRow, formatSize } from './crash-matrix.ts'
 import { describeHistory } from './describe-history.ts'
 import { RESTS } from './play.ts'
 import type { Found } from './search.ts'
-import { searchAll } from './search-all.ts'
+import { searchAll, startSearchers } from './search-all.ts'
 import { CONTROL_PLANES, STAGES, stageFor, type WorldChoice } from './stage.ts'
+
+// Errors are part of the game; their stacks cost more than the game.
+Error.stackTraceLimit = 0
 
 // Between two reports of progress.
 const REPORT_MS = 15_000
@@ -38,10 +41,11 @@ const played = world === 'mixed' ? CONTROL_PLANES : [world]
 const INVARIANTS = [...played.flatMap((name) => STAGES[name].invariants), RESTS]
 const started = performance.now()
 let reportedAt = started
+const searchers = startSearchers(Math.min(wholeNumber('workers', values.workers), histories))
 const total = await searchAll({
   firstSeed,
   histories,
-  workers: wholeNumber('workers', values.workers),
+  searchers,
   world,
   without,
   onProgress(found) {
@@ -50,6 +54,7 @@ const total = await searchAll({
     say(`${found.played} of ${histories}, ${speed(found)}, ${found.failures.length} failed`)
   },
 })
+await searchers.close()
 reportCounts(total)
 for (const { seed, violation } of total.failures.slice(0, MOST_SHRUNK)) {
   say(`\n${await describeHistory(seed, violation, stageFor(world, seed), without)}`)

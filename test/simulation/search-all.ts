@@ -7,8 +7,8 @@ export interface SearchOptions {
   firstSeed: number
   histories: number
   world: WorldChoice
-  workers: number
-  /** How many seeds a worker is given at a time. */
+  searchers: Searchers
+  /** How many seeds one is given at a time. */
   stretch?: number
   /** The safeguard that is taken out. */
   without?: string | undefined
@@ -17,33 +17,47 @@ export interface SearchOptions {
   onProgress?: (found: Found) => void
 }
 
+/** Threads that search; one search after another may use them. */
+export interface Searchers {
+  workers: readonly Worker[]
+  close(): Promise<void>
+}
+
+export function startSearchers(count: number): Searchers {
+  const workers = Array.from({ length: count }, () => new Worker(new URL('./search-worker.ts', import.meta.url)))
+  return {
+    workers,
+    async close() {
+      await Promise.all(workers.map((worker) => worker.terminate()))
+    },
+  }
+}
+
 /** Stretches of seeds to whoever is free; what is found is the same whoever it was. */
 export function searchAll(options: SearchOptions): Promise<Found> {
-  const { firstSeed, histories, workers, world, stretch = 100, without } = options
+  const { firstSeed, histories, searchers, world, stretch = 100, without } = options
   const { isEnough = () => false, onProgress = () => {} } = options
   const sum = nothingFound()
   const last = firstSeed + histories
-  const count = Math.min(workers, Math.ceil(histories / stretch))
   let next = firstSeed
   return new Promise((resolve, reject) => {
-    let open = count
-    for (let index = 0; index < count; index += 1) {
-      const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
+    let open = searchers.workers.length
+    for (const worker of searchers.workers) {
+      const onMessage = (found: Found) => {
+        addFound(sum, found)
+        onProgress(sum)
+        hand()
+      }
       const hand = () => {
         const from = next
         next = Math.min(last, next + stretch)
         const seeds: Stretch = { from, count: next - from, world, ...(without && { without }) }
         if (from < last && !isEnough(sum)) return worker.postMessage(seeds)
         open -= 1
-        worker.terminate().catch(reject)
+        worker.off('message', onMessage).off('error', reject)
         if (open === 0) resolve(sum)
       }
-      worker.on('error', reject)
-      worker.on('message', (found: Found) => {
-        addFound(sum, found)
-        onProgress(sum)
-        hand()
-      })
+      worker.on('message', onMessage).on('error', reject)
       hand()
     }
   })

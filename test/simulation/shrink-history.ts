@@ -57,18 +57,26 @@ export async function shrink<S, A extends { do: string }>(
     return isShorter
   }
 
+  async function simplifyEntries(): Promise<boolean> {
+    let isSimpler = false
+    for (const index of best.history.entries.keys()) {
+      for (const entry of simplerEntries(best.history.entries, index)) {
+        if (await tryWith({ ...best.history, entries: best.history.entries.with(index, entry) })) isSimpler = true
+      }
+    }
+    return isSimpler
+  }
+
   await tryWith({ ...best.history, entries: best.history.entries.filter((entry) => !('pick' in entry)) })
   for (const setting of simpler(best.history.setting))
     await tryWith({ ...best.history, setting: setting(best.history.setting) })
-  while (await leaveOutEntries()) {
-    for (const setting of simpler(best.history.setting))
-      await tryWith({ ...best.history, setting: setting(best.history.setting) })
-  }
-  for (const index of best.history.entries.keys()) {
-    for (const entry of simplerEntries(best.history.entries[index])) {
-      await tryWith({ ...best.history, entries: best.history.entries.with(index, entry) })
+  do {
+    while (await leaveOutEntries()) {
+      for (const setting of simpler(best.history.setting))
+        await tryWith({ ...best.history, setting: setting(best.history.setting) })
     }
-  }
+    // What is earlier may do without what filled the time before it.
+  } while (await simplifyEntries())
   return { ...best, tried }
 }
 
@@ -90,11 +98,19 @@ export function simpler({ instances, lock }: Setting): ((setting: Setting) => Se
   ]
 }
 
-/** The same thing as early as possible, and without delay. */
-function simplerEntries<A extends { do: string }>(entry: Entry<A> | undefined): Entry<A>[] {
-  if (entry === undefined) return []
+/** The same thing earlier, and without delay. */
+function simplerEntries<A extends { do: string }>(entries: readonly Entry<A>[], index: number): Entry<A>[] {
+  const entry = entries[index]
+  if (entry === undefined || 'call' in entry) return []
   if ('pick' in entry) return entry.pick > 1 ? [{ ...entry, pick: 1 }] : []
-  if ('action' in entry)
-    return entry.action.do === 'kill' ? [{ ...entry, action: { ...entry.action, restartMs: 0 } }] : []
-  return []
+  const earliest = entries.slice(0, index).findLast((before) => 'action' in before)?.at ?? 0
+  const middle = (earliest + entry.at) >> 1
+  return [
+    ...[...new Set([middle, earliest])].filter((at) => at < entry.at).map((at) => ({ ...entry, at })),
+    ...(isSlowKill(entry.action) ? [{ ...entry, action: { ...entry.action, restartMs: 0 } }] : []),
+  ]
+}
+
+function isSlowKill(action: { do: string }): boolean {
+  return action.do === 'kill' && 'restartMs' in action && action.restartMs !== 0
 }

@@ -6,6 +6,8 @@ interface Status {
   reason?: string
   message?: string
   details?: { name?: string; causes?: { field?: string }[] }
+  /** Of an expired list: where the rest of it begins. */
+  metadata?: { continue?: unknown }
 }
 
 export interface ApiAnswer {
@@ -23,10 +25,12 @@ export function apiError(answer: ApiAnswer, object: ObjectKey, sentJsonPatch: bo
   const status = statusOf(answer.body)
   const code = codeOf(answer.statusCode, status, sentJsonPatch)
   const afterMs = retryAfterMs(answer.retryAfter)
+  const rest = code === 'ContinueExpired' ? status.metadata?.continue : undefined
   const words = status.message === undefined ? '' : `: ${status.message.slice(0, 300)}`
   return new CatalogueError(code, `the API server answered ${answer.statusCode}${words}`, {
     object,
     ...(afterMs === undefined ? {} : { afterMs }),
+    ...(typeof rest === 'string' && rest !== '' ? { rest } : {}),
   })
 }
 
