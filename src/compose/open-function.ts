@@ -64,6 +64,9 @@ export async function openFunction(
 async function untilBegun({ begun }: WorkedQueue, clock: Clock): Promise<void> {
   const over = Promise.withResolvers<void>()
   const cancel = clock.after(BEGIN_MS, over.resolve)
+  // The clock's timers keep no process alive, and nothing else does yet.
+  const alive = setInterval(() => {}, BEGIN_MS)
   await Promise.race([begun, over.promise])
+  clearInterval(alive)
   cancel()
 }
