@@ -36,6 +36,9 @@ const rate = (perSecond: number, burst: number) =>
 // A qualified name: what the API server accepts as a finalizer.
 const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
+// As API servers take it in a Service: the prefix may be left out.
+const CLASS_OF_SERVICES = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
+
 /** What `wcp watch` is for: no review tells of a Cluster, and none should carry a Secret. */
 const WATCHED_RESOURCES = [
   { group: 'cluster.karmada.io', version: 'v1alpha1', plural: 'clusters', kind: 'Cluster', metadataOnly: false },
@@ -62,7 +65,7 @@ export const CONFIG_SCHEMA = {
       clusterName: { ...text, default: 'kubernetes' },
       allowUntaggedCloud: { type: 'boolean', default: false },
       controllers: { type: 'array', items: text, default: ['*'] },
-      loadBalancerClass: { type: 'string', pattern: QUALIFIED_NAME },
+      loadBalancerClass: { type: 'string', pattern: CLASS_OF_SERVICES },
       configureCloudRoutes: { type: 'boolean', default: true },
       clusterCidr: { type: 'string', default: '' },
       nodes: section({
