@@ -136,6 +136,10 @@ t.test('whoever runs may nothing that it does not need', async (t) => {
       ours.every(({ image }) => image === `${NAME}:${version}`),
       `${rendered}: the image of this version`,
     )
+    for (const { spec } of pods)
+      for (const { secret } of spec.volumes ?? [])
+        if (secret?.secretName === `${NAME}-tls`)
+          t.ok(secret.items?.every(({ key }) => key !== 'ca.key'), `${rendered}: not the key of the authority`)
     const wildcards = objects.filter(({ rules }) => JSON.stringify(rules ?? '').includes('*'))
     t.strictSame(wildcards, [], `${rendered}: no rule for everything`)
     t.strictSame(
@@ -403,6 +407,7 @@ interface Webhook {
 interface PodSpec {
   automountServiceAccountToken?: boolean
   securityContext?: SecurityContext
+  volumes?: { secret?: { secretName: string; items?: { key: string }[] } }[]
   containers: { name: string; image: string; resources?: { limits?: object }; securityContext?: SecurityContext }[]
 }
 
