@@ -1,7 +1,5 @@
-import type { CommandName } from './run-cli.ts'
-
 /** What `wcp COMMAND --help` prints. */
-export const HELP: Readonly<Record<CommandName, string>> = {
+export const HELP = {
   serve: `usage: wcp serve --config FILE [--port N]
 
 Runs the function until SIGTERM or SIGINT, then finishes what it has taken on.
@@ -148,4 +146,4 @@ Tells a running function, by CloudEvents, of what no review tells: Clusters, and
   --scope SCOPE      of those sweeps (default: all)
 
 exit code: 0 stopped · 1 events were left that nobody took · 2 wrong usage or configuration`,
-}
+} as const

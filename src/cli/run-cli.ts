@@ -53,7 +53,7 @@ const COMMANDS = {
   },
 } as const satisfies Record<string, Entry>
 
-export type CommandName = keyof typeof COMMANDS
+type CommandName = keyof typeof COMMANDS
 
 /** Runs one command; answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function runCli(args: string[], console: Console = processConsole()): Promise<number> {
