@@ -139,7 +139,10 @@ t.test('whoever runs may nothing that it does not need', async (t) => {
     for (const { spec } of pods)
       for (const { secret } of spec.volumes ?? [])
         if (secret?.secretName === `${NAME}-tls`)
-          t.ok(secret.items?.every(({ key }) => key !== 'ca.key'), `${rendered}: not the key of the authority`)
+          t.ok(
+            secret.items?.every(({ key }) => key !== 'ca.key'),
+            `${rendered}: not the key of the authority`,
+          )
     const wildcards = objects.filter(({ rules }) => JSON.stringify(rules ?? '').includes('*'))
     t.strictSame(wildcards, [], `${rendered}: no rule for everything`)
     t.strictSame(
