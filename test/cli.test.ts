@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -60,6 +60,32 @@ t.test('how it is used', async (t) => {
   for (const command of ['serv', 'constructor', '__proto__', '']) {
     const said = await wcp([command])
     t.match(said, { code: 2, out: '', err: `unknown command "${command}"\n\nusage: wcp` }, command)
+  }
+})
+
+t.test('each command tells its options, all of them and no other', async (t) => {
+  const commands = [...(await wcp(['help'])).out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name)
+  t.equal(commands.length, 10)
+  const sources = join(import.meta.dirname, '../src/cli')
+  for (const command of commands) {
+    const { code, out, err } = await wcp([command, '--help'])
+    t.match({ code, out, err }, { code: 0, out: new RegExp(`^usage: wcp ${command} [^]+exit code: 0 `), err: '' })
+    t.equal((await wcp(['help', command])).out, out)
+    t.equal((await wcp([command, '-h'])).out, out)
+    const told = [...out.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)( [A-Za-z]|=)?/gm)]
+    for (const [, option = '', value] of told) {
+      const args = [`--${option}${value === undefined ? '' : '=1'}`, '--no-such']
+      t.match(await wcp([command, ...args]), { code: 2, err: /^Unknown option '--no-such'/ }, `${command} ${args[0]}`)
+    }
+    const file = readdirSync(sources).find((name) => name === `${command}-options.ts`) ?? `${command}-command.ts`
+    const taken = readFileSync(join(sources, file), 'utf8').matchAll(
+      /[ {]'?([a-z-]+)'?: (?:\{ )?(?:text\b|flag\b|\.\.\.text\b|type: '(?:string|boolean)')/g,
+    )
+    for (const [, option = ''] of taken)
+      t.ok(
+        told.some(([, each]) => each === option),
+        `${command} --${option}`,
+      )
   }
 })
 

@@ -108,6 +108,21 @@ t.test('leaves that are a process stop on SIGTERM, and outlive whoever read thei
   }
 })
 
+t.test('a function serves without the server of its queue, and says what it could not hand over', async (t) => {
+  const review = (await readFixture(join(FIXTURES, 'admission/notify-create.json'))).request
+  const open = await openServer((PORT) => ({
+    args: ['index.cjs'],
+    folder: join(bundles, 'knative'),
+    env: { ...bench.environment({ queue: { kind: 'jetstream', servers: ['127.0.0.1:1'] }, lock: 'none' }), PORT },
+  }))
+  t.match(await open.send(review), { status: 200 }, 'users do not wait for it')
+  t.match(
+    (await open.send({ method: 'GET', path: '/metrics', headers: {}, body: Buffer.alloc(0) })).body,
+    /result="queueUnreachable"\} 1$/m,
+  )
+  t.equal(await open.close(), 0)
+})
+
 t.test('what is handed over goes through the same guards as what comes over a connection', async (t) => {
   const { app } = openApp(stubDoors(), { pathPrefix: '/secret' })
   await app.ready()
@@ -264,6 +279,23 @@ t.test('a function that cannot start rejects, and has started nothing', async (t
 })
 
 const missing = natsServerMissing(process.env)
+
+t.test('a function that a review starts has its queue', { skip: missing ?? false }, async (t) => {
+  const server = await startNatsServer()
+  t.teardown(() => server.close())
+  const { request } = await readFixture(join(FIXTURES, 'admission/notify-create.json'))
+  const open = await openServer((PORT) => ({
+    args: ['index.cjs'],
+    folder: join(bundles, 'knative'),
+    env: { ...bench.environment({ queue: { kind: 'jetstream', servers: [server.url] }, lock: 'none' }), PORT },
+  }))
+  t.match(await open.send(request), { status: 200 })
+  t.match(
+    (await open.send({ method: 'GET', path: '/metrics', headers: {}, body: Buffer.alloc(0) })).body,
+    /door="notify",result="queued"\} 1$/m,
+  )
+  t.equal(await open.close(), 0)
+})
 
 t.test('a frozen process hands over only; another works on it', { skip: missing ?? false }, async (t) => {
   const server = await startNatsServer()

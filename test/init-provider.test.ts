@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { openDoors } from '../src/config/caller-faults.ts'
+import { parseConfig } from '../src/config/parse-config.ts'
 import { wcp } from './support/command-line.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -32,6 +34,9 @@ for (const { kind, name, prefix } of [
     const texts = files.filter((file) => /\.\w+$/.test(file)).map((file) => readFileSync(join(directory, file), 'utf8'))
     t.notMatch(`${files}${texts}`, /acme/i, 'nothing is left of the model')
     t.match(texts.join('\n'), `${prefix}ProviderFactory`)
+    const { config, faults } = parseConfig(readFileSync(join(directory, 'config.yaml'), 'utf8'), {})
+    t.strictSame(faults, [])
+    t.strictSame(config && openDoors(config.callers, config.server), [], 'the function starts with its configuration')
 
     install(directory)
     await t.resolves(

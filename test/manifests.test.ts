@@ -136,6 +136,13 @@ t.test('whoever runs may nothing that it does not need', async (t) => {
       ours.every(({ image }) => image === `${NAME}:${version}`),
       `${rendered}: the image of this version`,
     )
+    for (const { spec } of pods)
+      for (const { secret } of spec.volumes ?? [])
+        if (secret?.secretName === `${NAME}-tls`)
+          t.ok(
+            secret.items?.every(({ key }) => key !== 'ca.key'),
+            `${rendered}: not the key of the authority`,
+          )
     const wildcards = objects.filter(({ rules }) => JSON.stringify(rules ?? '').includes('*'))
     t.strictSame(wildcards, [], `${rendered}: no rule for everything`)
     t.strictSame(
@@ -210,6 +217,14 @@ t.test('the sweeps ask for scopes that there are, everything as often as the fun
     scopes('kubernetes-ccm').map(([scope]) => scope),
     ['all', 'nodes', 'pending', 'routes'],
   )
+  for (const { overlay, objects } of all.filter(({ target }) => target === 'host')) {
+    const schedules = objects.flatMap(({ kind, spec }) => {
+      const { schedule } = (spec ?? {}) as { schedule?: string }
+      return /^(CronJob|PingSource)$/.test(kind) && /scope[\\":= ]+all/.test(JSON.stringify(spec)) ? [schedule] : []
+    })
+    const { sweep } = startedWith(objects, { K_SINK: 'http://broker.example' })
+    t.strictSame(schedules, [`*/${sweep.intervalMs / 60_000} * * * *`], `${overlay}: each balancer has its turn`)
+  }
   for (const [scope] of scopes('')) t.ok(SWEEP_SCOPES.some((known) => known === scope))
   // Were they seldomer, some balancers would never be in the share that is verified.
   for (const { overlay, rendered, objects } of all.filter(({ target }) => target === 'host')) {
@@ -312,6 +327,19 @@ t.test('wcp manifests fills in what differs from installation to installation', 
     t.equal(text('https://a.example'), map.data['config.yaml'])
   })
 
+  await t.test('a host that is an address, and a class without a prefix', async (t) => {
+    for (const [url, address] of [
+      ['https://192.0.2.7:8443', '192.0.2.7'],
+      ['https://[2001:db8::7]/b', '2001:db8::7'],
+    ] as const) {
+      const args = ['--overlay', 'kubernetes-ccm', '--url', url, '--class', 'plain']
+      const { objects } = parseManifests((await wcp(['manifests', ...args])).out)
+      const certificate = objects.find(({ kind, spec }) => kind === 'Certificate' && 'ipAddresses' in (spec as object))
+      t.match(certificate, { spec: { dnsNames: [`${NAME}.${NAME}.svc`], ipAddresses: [address] } })
+      t.equal(startedWith(objects, {}).cloud.loadBalancerClass, 'plain')
+    }
+  })
+
   await t.test('what is missing is said, beside what is printed', async (t) => {
     const { err } = await wcp(['manifests', '--overlay', 'karmada-knative', '--target', 'karmada'])
     t.match(err, /without --url, https:\/\/webhook-cloud-provider\.example\.com stands for/)
@@ -336,7 +364,11 @@ t.test('wcp manifests fills in what differs from installation to installation', 
       [[...local, '--ca', join(folder, 'none.pem')], /--ca: .* cannot be read \(ENOENT\)/],
       [[...local, '--ca', key], /--ca: .* private key/],
       [[...local, '--ca', join(ROOT, 'README.md')], /--ca: .* no PEM certificate/],
-      [[...local, '--class', "a'b"], /--class: "a'b" is not the name of a class/],
+      [[...local, '--class', "a'b"], /--class: "a'b" is not the name of an IngressClass/],
+      [[...local, '--class', 'a.example/b'], /is not the name of an IngressClass/],
+      [['--overlay', 'kubernetes-ccm', '--class', '/b'], /is not the name of a class/],
+      [['--overlay', 'karmada-knative', '--target', 'host', '--url', 'https://192.0.2.7'], /--url: Knative/],
+      [['--overlay', 'karmada-knative', '--target', 'host', '--url', 'https://[2001:db8::7]'], /--url: Knative/],
       [[...local, '--namespace', 'A_B'], /--namespace/],
       [[...local, '--provider', 'a/b'], /--provider/],
       [[...local, '--image', 'a b'], /--image/],
@@ -385,6 +417,7 @@ interface Webhook {
 interface PodSpec {
   automountServiceAccountToken?: boolean
   securityContext?: SecurityContext
+  volumes?: { secret?: { secretName: string; items?: { key: string }[] } }[]
   containers: { name: string; image: string; resources?: { limits?: object }; securityContext?: SecurityContext }[]
 }
 

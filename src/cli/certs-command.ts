@@ -16,7 +16,7 @@ import {
 import { formatKey } from '../domain/object-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
-import { CERTS_HELP, type CertsOptions, parseCertsOptions } from './certs-options.ts'
+import { type CertsOptions, parseCertsOptions } from './certs-options.ts'
 import type { Command, Console } from './console.ts'
 
 const REQUEST_MS = 10_000
@@ -24,10 +24,6 @@ const REQUEST_MS = 10_000
 /** Makes and renews the certificates that we serve with, and keeps those who call us trusting them. */
 export const certsCommand: Command = async (args, console) => {
   const options = parseCertsOptions(args)
-  if (options === undefined) {
-    console.out(CERTS_HELP)
-    return 0
-  }
   const clock = createSystemClock()
   const stores = createStores(clock)
   const stopping = new AbortController()

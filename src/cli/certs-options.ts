@@ -6,42 +6,6 @@ import { dns1123SubdomainFaults } from '../domain/validation/name-faults.ts'
 import { OUR_CONFIGURATION } from '../domain/webhook-configuration.ts'
 import { UsageError } from './usage-error.ts'
 
-export const CERTS_HELP = `usage: wcp certs --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [options]
-
-Makes an authority and a serving certificate for the function, renews both before they expire, and keeps the caBundle of
-our webhook configurations. Safe to run as often as you like: it writes only what is due. Run it daily.
-
-what for
-  --host HOST               DNS name or IP address in the URL by which API servers call the function; repeat for more
-
-where they are kept
-  --directory DIR           files ca.crt, ca.key, tls.crt, tls.key, issued.crt; keys for their owner alone (0600)
-  --secret NAMESPACE/NAME   a Secret of type kubernetes.io/tls with the same keys
-  --secret-kubeconfig FILE  of the cluster that has the Secret; the ServiceAccount of this pod unless given
-  --secret-context NAME     a context of that file
-
-who is to trust them
-  --kubeconfig FILE         of the API server that calls the function: caBundle of our webhooks is kept there
-  --context NAME            a context of that file
-  --in-cluster              the same with the ServiceAccount of this pod
-  --configuration NAME      webhook configuration to keep; repeat for more (default: webhook-cloud-provider)
-
-how long
-  --days N                  life of a serving certificate (default: 365); renewed when two thirds are over
-  --authority-days N        life of an authority (default: 3650); likewise
-  --settle SECONDS          how long a new authority is in the bundle before a certificate of it is served (default: 3600)
-
-out of turn
-  --renew                   a new serving certificate now
-  --renew-authority         a new authority now; a certificate of it in a later run, the old one stays in the bundle
-  --retire-authorities      take old authorities out of the bundle although certificates of theirs may still be served
-
-only look
-  --dry-run                 say what would be done, and change nothing
-  --check                   the same, with exit code 1 when something is due
-
-exit code: 0 done, or nothing due · 1 failed, or due with --check · 2 wrong usage, or files that cannot be used`
-
 export interface CertsOptions {
   hosts: string[]
   kept: { folder: string } | { secret: { namespace: string; name: string }; source: KubernetesSource }
@@ -61,8 +25,8 @@ const text = { type: 'string' } as const
 const flag = { type: 'boolean', default: false } as const
 const DAY_MS = 86_400_000
 
-/** Undefined where the help was asked for. Throws `UsageError`. */
-export function parseCertsOptions(args: string[]): CertsOptions | undefined {
+/** Throws `UsageError`. */
+export function parseCertsOptions(args: string[]): CertsOptions {
   const { values } = parseArgs({
     args,
     options: {
@@ -83,10 +47,8 @@ export function parseCertsOptions(args: string[]): CertsOptions | undefined {
       'retire-authorities': flag,
       'dry-run': flag,
       check: flag,
-      help: flag,
     },
   })
-  if (values.help) return undefined
   const days = wholeNumber('--days', values.days, 1)
   const authorityDays = wholeNumber('--authority-days', values['authority-days'], 1)
   if (authorityDays < days) throw usage(`--authority-days: ${authorityDays} is less than the ${days} of --days`)

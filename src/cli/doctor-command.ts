@@ -6,6 +6,8 @@ import { type DoctorOptions, gatherFacts } from '../compose/doctor/gather-facts.
 import { loadConfig, loadSettings, readConfigFile } from '../compose/load-settings.ts'
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { diagnose } from '../domain/doctor/diagnose.ts'
+import { DOORS } from '../domain/door.ts'
+import { firstToken } from '../domain/first-token.ts'
 import type { Command, Console } from './console.ts'
 import { printDiagnosis } from './print-diagnosis.ts'
 import { builtInProviders } from './providers.ts'
@@ -30,13 +32,13 @@ function readArguments(args: string[], console: Console) {
       kubeconfig: text,
       url: text,
       ca: text,
-      'token-file': text,
+      'token-file': { ...text, multiple: true, default: [] },
       namespace: { ...text, default: 'default' },
       output: { ...text, short: 'o', default: 'text' },
       strict: { type: 'boolean', default: false },
     },
   })
-  const { config, kubeconfig, url, ca, 'token-file': tokenFile, namespace, output, strict } = values
+  const { config, kubeconfig, url, ca, 'token-file': tokenFiles, namespace, output, strict } = values
   if (output !== 'text' && output !== 'json') throw new UsageError(`--output: "${output}" is not text or json`)
   if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw new UsageError(`--url: "${url}" is not an http or https URL`)
@@ -46,26 +48,27 @@ function readArguments(args: string[], console: Console) {
   const options: DoctorOptions = {
     ...settingsFrom(configFile, console, kubeconfig !== undefined),
     namespace,
+    tokens: readTokens(tokenFiles),
     clock: createSystemClock(),
     ...(kubeconfig === undefined ? {} : { operator: { kind: 'file', path: kubeconfig } }),
     ...(url === undefined ? {} : { url }),
     ...(ca === undefined ? {} : { ca: readText('--ca', ca) }),
-    ...(tokenFile === undefined ? {} : { token: readText('--token-file', tokenFile).trim() }),
   }
   return { options, output, strict }
 }
 
-/** Of a provider that another program registers, nothing is known here; the rest can be examined all the same. */
 // Where the function's credentials are is not here.
 const ELSEWHERE = '/where/the/function/runs'
 
+/** Of a provider that another program registers, nothing is known here; the rest can be examined all the same. */
 function settingsFrom(
   configFile: string,
   { env }: Console,
   hasOperator: boolean,
 ): Pick<DoctorOptions, 'config' | 'provider'> {
   const text = readConfigFile(configFile)
-  // What the platform tells the function is not told here; an operator's own KUBECONFIG is not the function's.
+  // What the platform tells the function is not told here (it sends no work, so no sink is missed), and an operator's
+  // own KUBECONFIG is not the function's.
   const environment = { KUBECONFIG: hasOperator ? ELSEWHERE : env['KUBECONFIG'], K_SINK: 'http://nobody.invalid' }
   try {
     const clock = createSystemClock()
@@ -76,6 +79,19 @@ function settingsFrom(
     if (!isCatalogueError(error, 'ProviderUnknown')) throw error
     return { config: loadConfig(text, environment), provider: undefined }
   }
+}
+
+/** `DOOR=FILE`, or a file for every door that has no other. */
+function readTokens(files: readonly string[]): DoctorOptions['tokens'] {
+  return Object.fromEntries(
+    files.map((file) => {
+      const door = DOORS.find((each) => file.startsWith(`${each}=`))
+      const path = door === undefined ? file : file.slice(door.length + 1)
+      const token = firstToken(readText('--token-file', path))
+      if (token === '') throw new UsageError(`--token-file: ${path} holds no token`)
+      return [door ?? 'any', token]
+    }),
+  )
 }
 
 function readText(option: string, path: string): string {

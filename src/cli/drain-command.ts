@@ -5,29 +5,13 @@ import type { Command } from './console.ts'
 import { builtInProviders } from './providers.ts'
 import { UsageError } from './usage-error.ts'
 
-const HELP = `usage: wcp drain --config FILE [--keep-balancers] [--dry-run]
-
-Lets go of every object that the function holds, so that nothing of it is left when it is uninstalled: balancers, statuses,
-finalizers, and, on Karmada, ServiceExports and their policies that nobody else needs; then its Leases. Unregister the
-webhooks and stop the function first. May be interrupted and run again.
-
-  --config FILE      the function's configuration file (or WCP_CONFIG)
-  --keep-balancers   leave balancers where they are: objects are handed to the Go manager; Services need nothing for that
-  --dry-run          say what would be let go of, and change nothing
-
-exit code: 0 nothing is held any more · 1 something is, or is in the way · 2 wrong usage or configuration`
-
 /** Lets go of every object. Exit code 1 when some could not be let go of. */
 export const drainCommand: Command = async (args, console) => {
   const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({
     args,
-    options: { config: { type: 'string' }, 'keep-balancers': flag, 'dry-run': flag, help: flag },
+    options: { config: { type: 'string' }, 'keep-balancers': flag, 'dry-run': flag },
   })
-  if (values.help) {
-    console.out(HELP)
-    return 0
-  }
   const configFile = values.config ?? console.env['WCP_CONFIG']
   if (configFile === undefined)
     throw new UsageError('drain: give the configuration file with --config FILE or WCP_CONFIG')

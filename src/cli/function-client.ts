@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
+import { firstToken } from '../domain/first-token.ts'
 import type { Answer } from './check-answer.ts'
 import { CommandFailed } from './command-failed.ts'
 import { UsageError } from './usage-error.ts'
@@ -59,9 +60,8 @@ export function textHeaders(headers: Record<string, unknown>): Record<string, st
   return Object.fromEntries(entries.map(([name, value]) => [name, value === undefined ? undefined : String(value)]))
 }
 
-/** Of a file for rotation, with several lines, the first. */
 function authorization(text: string): Record<string, string> {
-  const token = text.trim().split(/\s/, 1)[0] ?? ''
+  const token = firstToken(text)
   if (token === '') throw new UsageError('--token-file: the file holds no token')
   return { authorization: `Bearer ${token}` }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
 import { finishManifests } from '../compose/finish-manifests.ts'
 import { parseManifests, printManifests } from '../compose/manifest-file.ts'
@@ -46,7 +47,8 @@ function parseManifestsArgs(args: string[]) {
   const overlay = overlayNamed(values.overlay)
   const { image, namespace, provider } = values
   require(DNS_LABEL, '--namespace', namespace, 'is not the name of a namespace')
-  for (const name of values.class) require(CLASS_NAME, '--class', name, 'is not the name of a class')
+  const [classes, kind] = overlay === 'kubernetes-ccm' ? [SERVICE_CLASS, 'a class'] : [DNS_NAME, 'an IngressClass']
+  for (const name of values.class) require(classes, '--class', name, `is not the name of ${kind}`)
   if (provider !== undefined) require(PROVIDER_NAME, '--provider', provider, 'is not the name of a provider')
   if (image !== undefined) require(IMAGE, '--image', image, 'is not the name of an image')
   if (overlay === 'kubernetes-ccm' && values.class.length > 1)
@@ -56,7 +58,7 @@ function parseManifestsArgs(args: string[]) {
     namespace,
     image,
     provider,
-    url: values.url === undefined ? undefined : functionUrl(values.url),
+    url: values.url === undefined ? undefined : functionUrl(values.url, overlay),
     caPem: values.ca === undefined ? undefined : readAuthority(values.ca),
   }
   return { overlay, target: values.target, settings }
@@ -64,8 +66,9 @@ function parseManifestsArgs(args: string[]) {
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const PROVIDER_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-/** An IngressClass, or a loadBalancerClass with its prefix. */
-const CLASS_NAME = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+/** A loadBalancerClass, mostly with a prefix. */
+const SERVICE_CLASS = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const IMAGE = /^[a-z0-9][\w.:/@-]*$/
 /** As the setting server.pathPrefix. */
 const PATH = /^(\/[A-Za-z0-9._~-]+)*$/
@@ -97,11 +100,13 @@ const WHERE: Readonly<Record<Target, string>> = {
 }
 
 /** What the API server accepts as `clientConfig.url`. The value may hold a secret path, so it is not repeated. */
-function functionUrl(text: string): string {
+function functionUrl(text: string, overlay: OverlayName): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:') throw new UsageError('--url: the API server calls https URLs only')
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new UsageError('--url: the API server takes no credentials, query or fragment')
+  if (overlay === 'karmada-knative' && isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0)
+    throw new UsageError('--url: Knative finds the function by its host name, which an address is not')
   const path = url.pathname.replace(/\/$/, '')
   if (!PATH.test(path)) throw new UsageError('--url: its path may have letters, digits and ._~- between slashes')
   return `${url.origin}${path}`

@@ -4,73 +4,94 @@ import type { Command, Console } from './console.ts'
 import { ignoreClosedPipe } from './ignore-closed-pipe.ts'
 import { UsageError } from './usage-error.ts'
 
-/** One line of help, and the command, loaded only when it is asked for: most of a start is loading code. */
-const COMMANDS: Readonly<Record<string, { help: string; load: () => Promise<Command> }>> = {
+interface Entry {
+  does: string
+  /** Only when it is asked for: most of a start is loading code. */
+  load: () => Promise<Command>
+}
+
+const COMMANDS = {
   serve: {
-    help: 'run the function: --config FILE [--port N]',
+    does: 'run the function',
     load: async () => (await import('./serve-command.ts')).serveCommand,
   },
   local: {
-    help: 'a local control plane, the function and a fake cloud: [--demo] [--port N] [--directory DIR]',
+    does: 'a local control plane, the function and a fake cloud: try it',
     load: async () => (await import('./local-command.ts')).localCommand,
   },
   replay: {
-    help: 'send a recorded request and show what follows: FIXTURE… [--url URL] [--ca FILE] [--token-file FILE]',
+    does: 'send a recorded request and show what follows',
     load: async () => (await import('./replay-command.ts')).replayCommand,
   },
   sweep: {
-    help: 'sweep a running function to the end: --url URL [--scope SCOPE] [--ca FILE] [--token-file FILE]',
+    does: 'sweep a running function to the end, for cron',
     load: async () => (await import('./sweep-command.ts')).sweepCommand,
   },
   drain: {
-    help: 'let go of every object, before uninstalling or going back to the Go manager: --config FILE [--keep-balancers] [--dry-run]',
+    does: 'let go of every object, before uninstalling or going back to the Go manager',
     load: async () => (await import('./drain-command.ts')).drainCommand,
   },
   certs: {
-    help: 'make and renew the certificates of the function, and keep caBundle: --host HOST… (--directory DIR | --secret NAMESPACE/NAME) [--kubeconfig FILE] [--check]; more with --help',
+    does: 'make and renew the certificates of the function, and keep caBundle',
     load: async () => (await import('./certs-command.ts')).certsCommand,
   },
   manifests: {
-    help: 'print what to apply, filled in: --overlay NAME [--target host|karmada] [--url URL] [--ca FILE] [--class NAME]… [--image IMAGE] [--namespace NAME] [--provider NAME]',
+    does: 'print what to apply, filled in',
     load: async () => (await import('./manifests-command.ts')).manifestsCommand,
   },
   doctor: {
-    help: 'examine an installation: --config FILE [--kubeconfig FILE] [--url URL] [--ca FILE] [--token-file FILE] [--namespace NAME] [-o text|json] [--strict]',
+    does: 'examine an installation',
     load: async () => (await import('./doctor-command.ts')).doctorCommand,
   },
   init: {
-    help: 'begin a provider of your own: provider NAME [--directory DIR] [--kind multicluster|cloud]',
+    does: 'begin a provider of your own',
     load: async () => (await import('./init-command.ts')).initCommand,
   },
   watch: {
-    help: 'tell a running function of what no review tells: --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]',
+    does: 'tell a running function of what no review tells',
     load: async () => (await import('./watch-command.ts')).watchCommand,
   },
-}
+} as const satisfies Record<string, Entry>
+
+type CommandName = keyof typeof COMMANDS
 
 /** Runs one command; answers the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
 export async function runCli(args: string[], console: Console = processConsole()): Promise<number> {
-  const [name, ...rest] = args
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+  const [first, about] = args
+  const [name, ...rest] = first === 'help' && about !== undefined ? [about, '--help'] : args
+  if (name === undefined || name === 'help' || isHelp(name)) {
     console.out(usage())
     return name === undefined ? 2 : 0
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command === undefined) {
+  if (!isCommand(name)) {
     console.err(`unknown command "${name}"\n\n${usage()}`)
     return 2
   }
+  if (rest.some(isHelp)) {
+    console.out((await import('./help.ts')).HELP[name])
+    return 0
+  }
   try {
-    return await (await command.load())(rest, console)
+    return await (await COMMANDS[name].load())(rest, console)
   } catch (error) {
     console.err(messageOf(error))
     return isUsage(error) ? 2 : 1
   }
 }
 
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name)
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h'
+}
+
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(11)}${help}`)
-  return ['usage: wcp <command> [options]', '', ...lines].join('\n')
+  const lines = Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(11)}${does}`)
+  return ['usage: wcp <command> [options]', '', ...lines, '', 'the options of a command: wcp <command> --help'].join(
+    '\n',
+  )
 }
 
 const USAGE_CODES = ['ConfigurationInvalid', 'ProviderUnknown', 'KubeconfigInvalid', 'CertificateInvalid'] as const

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { parseDocument } from 'yaml'
 import { finalizerOf, type InstallationSettings, NAME, type OverlayName, overlayWebhooks } from './overlay.ts'
 
@@ -129,7 +130,10 @@ function atUrl(object: Manifest, settings: InstallationSettings): Manifest {
 function withHost(certificate: Manifest, hostname: string): Manifest {
   const spec = certificate['spec'] as { dnsNames?: string[] }
   if (spec.dnsNames === undefined) return certificate
-  return { ...certificate, spec: { ...spec, dnsNames: [...new Set([...spec.dnsNames, hostname])] } }
+  const address = hostname.replace(/^\[|\]$/g, '')
+  const host =
+    isIP(address) === 0 ? { dnsNames: [...new Set([...spec.dnsNames, hostname])] } : { ipAddresses: [address] }
+  return { ...certificate, spec: { ...spec, ...host } }
 }
 
 /** The Triggers' path, and the URL that the sweeps call. */

@@ -16,17 +16,13 @@ export interface FunctionHandler {
   close(): Promise<void>
 }
 
-// The request that starts a process is often all that it sees before it is frozen: its work must find a queue.
-const BEGIN_MS = 1_000
-
 /** Starts the function. Rejects with a `CatalogueError` when it cannot start; then nothing was started. */
 export async function createFunctionHandler(options: HandlerOptions): Promise<FunctionHandler> {
   const clock = createSystemClock()
   const settings = settingsOf(options, clock)
   const { config, provider, logger } = settings
-  const { app, untilBegun, start, close } = await openFunction(settings, clock)
+  const { app, start, close } = await openFunction(settings, clock)
   await app.ready()
-  await untilBegun(BEGIN_MS)
   if (options.worksBetweenRequests) start()
   logger.info({ provider: provider.name, finalizer: config.finalizer, queue: config.queue.kind }, 'ready')
   return {

@@ -3,6 +3,7 @@ import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { WorkedQueue } from '../ports/work-queue.ts'
 import { composeRuntime } from './compose-runtime.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
 import type { Settings } from './load-settings.ts'
@@ -12,13 +13,16 @@ import { startTelemetry } from './telemetry.ts'
 /** The function over a real API server. Nothing listens, and nothing works until it is started. */
 export interface OpenFunction {
   app: FastifyInstance
-  /** Resolves when work can be queued, and at the latest after this time: then the sweep finds what is told meanwhile. */
-  untilBegun(withinMs: number): Promise<void>
   start(): void
   /** Finishes what was taken within `shutdown.drainMs`, and closes. */
   close(): Promise<{ left: number }>
 }
 
+// The request that starts a process is often all that it sees before it is scaled away or frozen: its work must find a
+// queue. A queue whose server is not there is not waited for: it refuses what it is told, and the sweep finds that.
+const BEGIN_MS = 1_000
+
+/** Resolves when work can be queued, and at the latest after a second. */
 export async function openFunction(
   { config, provider, logger, sink }: Settings,
   clock: Clock,
@@ -42,14 +46,9 @@ export async function openFunction(
     logger,
     telemetry,
   })
+  await untilBegun(runtime.queue, clock)
   return {
     app: runtime.app,
-    async untilBegun(withinMs) {
-      const over = Promise.withResolvers<void>()
-      const cancel = clock.after(withinMs, over.resolve)
-      await Promise.race([runtime.queue.begun, over.promise])
-      cancel()
-    },
     start: runtime.start,
     async close() {
       const drained = await runtime.drain()
@@ -60,4 +59,14 @@ export async function openFunction(
       return drained
     },
   }
+}
+
+async function untilBegun({ begun }: WorkedQueue, clock: Clock): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const cancel = clock.after(BEGIN_MS, over.resolve)
+  // The clock's timers keep no process alive, and nothing else does yet.
+  const alive = setInterval(() => {}, BEGIN_MS)
+  await Promise.race([begun, over.promise])
+  clearInterval(alive)
+  cancel()
 }

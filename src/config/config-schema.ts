@@ -36,6 +36,9 @@ const rate = (perSecond: number, burst: number) =>
 // A qualified name: what the API server accepts as a finalizer.
 const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
+// As API servers take it in a Service: the prefix may be left out.
+const CLASS_OF_SERVICES = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
+
 /** The configuration file. JSON Schema for ajv: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
@@ -56,7 +59,7 @@ export const CONFIG_SCHEMA = {
       clusterName: { ...text, default: 'kubernetes' },
       allowUntaggedCloud: { type: 'boolean', default: false },
       controllers: { type: 'array', items: text, default: ['*'] },
-      loadBalancerClass: { type: 'string', pattern: QUALIFIED_NAME },
+      loadBalancerClass: { type: 'string', pattern: CLASS_OF_SERVICES },
       configureCloudRoutes: { type: 'boolean', default: true },
       clusterCidr: { type: 'string', default: '' },
       nodes: section({

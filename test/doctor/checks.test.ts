@@ -6,9 +6,10 @@ import type { AdmissionRequest } from '../../src/domain/admission-request.ts'
 import { type CheckName, diagnose } from '../../src/domain/doctor/diagnose.ts'
 import { DOCTOR_ANNOTATION, doorNote, doorsThatNoted } from '../../src/domain/doctor/door-note.ts'
 import type { State } from '../../src/domain/doctor/examination.ts'
-import type { Facts } from '../../src/domain/doctor/facts.ts'
+import type { DoorAttempts, Facts } from '../../src/domain/doctor/facts.ts'
 import { describeAccess, requiredAccess } from '../../src/domain/doctor/required-access.ts'
 import { unfinishedObjects } from '../../src/domain/doctor/unfinished-objects.ts'
+import { DOORS } from '../../src/domain/door.ts'
 import type { ObjectMeta } from '../../src/domain/kubernetes-object.ts'
 import {
   buildDefaultClass,
@@ -42,10 +43,20 @@ const webhooks = (...ours: object[]): Partial<Facts> => ({
   webhooks: known([...ours.map((changes) => registered({ ...MUTATE, ...changes })), KARMADAS]),
 })
 const certificate = (changes: object): Partial<Facts> => ({
-  certificate: known({ notBefore: NOW - 10 * DAY_MS, notAfter: NOW + 80 * DAY_MS, ...changes }),
+  certificate: known({
+    hosts: ['function.example.com'],
+    notBefore: NOW - 10 * DAY_MS,
+    notAfter: NOW + 80 * DAY_MS,
+    ...changes,
+  }),
 })
 const bundle = (value: object): Partial<Facts> => ({ bundles: known({ [MUTATE.name]: value as never }) })
 const settings = (changes: object): Partial<Facts> => ({ settings: buildSettings(changes) })
+/** The sweep door asks for a token. */
+const sweepDoor = (attempts: Partial<DoorAttempts>): Partial<Facts> => ({
+  ...settings({ doors: [{ door: 'sweep', proofs: ['token'], open: false }] }),
+  entry: known([{ door: 'sweep', without: [], ...attempts }]),
+})
 const sweptAgo = (ms: number) => known(`sweep_last_completed_timestamp_seconds{scope="all"} ${(NOW - ms) / 1000}\n`)
 
 const CASES: readonly Case[] = [
@@ -284,27 +295,47 @@ const CASES: readonly Case[] = [
   { title: 'cold', facts: dryRun({ firstMs: 4_000 }), check: 'latency', state: 'yellow', says: /cold start/ },
   {
     title: 'proof is refused',
-    facts: { entry: known({ withProof: 401, without: [] }) },
+    facts: sweepDoor({ withProof: { status: 401, from: 'callers.sweep.tokenFile', meant: true } }),
     check: 'authentication',
     state: 'red',
-    says: /with all proof is answered 401/,
+    says: /^the sweep door answers 401 to the token of callers\.sweep\.tokenFile$/,
+  },
+  {
+    title: 'the path is another',
+    facts: { entry: known([{ door: 'admission', withProof: { status: 404 }, without: [] }]) },
+    check: 'authentication',
+    state: 'red',
+    says: /^the admission door answers 404 to all proof/,
   },
   {
     title: 'no proof is needed',
-    facts: { entry: known({ withProof: 200, without: [{ proof: 'token', status: 200 }] }) },
+    facts: sweepDoor({ without: [{ proof: 'credential', status: 400 }] }),
     check: 'authentication',
     state: 'red',
-    says: /without the token is taken \(200\)/,
+    says: /^the sweep door takes a request without the credential \(400\)$/,
+  },
+  {
+    title: 'the token is another door’s',
+    facts: sweepDoor({ withProof: { status: 401, from: '--token-file', meant: false } }),
+    check: 'authentication',
+    state: 'yellow',
+    says: /^not known: the token of --token-file is not one of the sweep door/,
+  },
+  {
+    title: 'the token is not here',
+    facts: sweepDoor({}),
+    check: 'authentication',
+    state: 'yellow',
+    says: /^not known whether the sweep door takes its callers/,
   },
   {
     title: 'no proof is asked for',
-    facts: {
-      ...settings({ proof: { pathPrefix: false, token: false } }),
-      entry: known({ withProof: 200, without: [] }),
-    },
+    facts: settings({
+      doors: DOORS.map((door) => ({ door, proofs: [], open: door === 'events' || door === 'sweep' })),
+    }),
     check: 'authentication',
     state: 'yellow',
-    says: /whoever reaches the doors/,
+    says: /^whoever reaches these doors may use them: events, sweep$/,
   },
   {
     title: 'no webhook of Karmada',

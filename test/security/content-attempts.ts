@@ -214,6 +214,16 @@ export const CONTENT_ATTEMPTS: readonly Attempt[] = [
     },
   },
   {
+    name: 'a user’s name that forges lines of the log',
+    answers: [200],
+    send: (bench) => {
+      const forged = buildReview('CREATE', { object: buildIngress({ metadata: { name: 'forged' } }) as never })
+      const username = 'a\n{"level":60,"msg":"forged"}\r\n\u001b[2K\u2028\u202e\u{e0041}'
+      const body = { ...forged, request: { ...forged.request, userInfo: { username, groups: [username] } } }
+      return bench.raw(request(bench, { path: '/admission/mutate', token: bench.tokens.admission, body }))
+    },
+  },
+  {
     name: 'a thousand levels of nesting',
     answers: [400],
     send: (bench) => notify(bench, { body: `${'{"a":'.repeat(1_000)}1${'}'.repeat(1_000)}` }),

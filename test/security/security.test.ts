@@ -46,6 +46,8 @@ t.test('what an attacker tries', async (t) => {
   const seen = [...answers, metrics, ...bench.logLines()].join('\n')
   t.ok(bench.logLines().length > 50, 'the log was read')
   for (const secret of bench.secrets) t.notOk(seen.includes(secret), 'no secret is seen anywhere')
+  const written = bench.logLines().filter((line) => line.startsWith('{"level"'))
+  t.notMatch(written.map((line) => line.slice(0, -1)).join(''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, 'a line is one line')
   t.notMatch(bench.logLines().join('\n'), /eyJ[A-Za-z0-9_-]{10,}\.eyJ/, 'no JWT of anybody is logged')
   t.strictSame(
     bench.world.logs.filter(({ level, message }) => level === 'error' && !message.includes('token issuer')),
@@ -80,6 +82,8 @@ async function serves(bench: Bench, t: Test): Promise<void> {
   const certificate = await bench.authority.issue({ commonNames: ['kube-apiserver'], usage: 'client' })
   t.equal(await status(request(bench, { path: '/admission/validate', body: review }), certificate), 200)
   const event = { specversion: '1.0', id: '1', source: '/', type: 'com.example.unknown' }
+  const polite = { path: '/events', token: tokens.events, body: event, headers: { expect: '100-continue' } }
+  t.strictSame(statusesIn(await bench.raw(request(bench, polite))), [100, 204])
   t.equal(await status(request(bench, { path: '/events', token: tokens.events, body: event })), 204)
   t.equal(await status(request(bench, { path: '/events', token: await bench.jwt(), body: event })), 204)
   t.equal(await status(request(bench, { path: '/sweep', token: tokens.sweep })), 200)

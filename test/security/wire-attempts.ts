@@ -18,6 +18,13 @@ const verbatim = (bench: Bench, text: string, options?: ConnectionOptions) =>
     options,
   )
 
+/** Announces a body, and does not send it. */
+const expecting = (bench: Bench, path: string, length: number, instead: string | Buffer = '', token?: string) => {
+  const headers = { expect: '100-continue', connection: 'keep-alive', 'content-length': String(length) }
+  const announced = request(bench, { path, headers, ...(token === undefined ? {} : { token }) })
+  return bench.raw([announced, instead])
+}
+
 const HIDDEN = 'POST PREFIX/sweep HTTP/1.1\nhost: x\ncontent-length: 0\n\n'
 
 /** Paths to a door that leave out the proof, or go round the prefix. */
@@ -132,6 +139,21 @@ export const WIRE_ATTEMPTS: readonly Attempt[] = [
       const hidden = HIDDEN.replace('PREFIX', bench.prefix).replaceAll('\n', '\r\n')
       return bench.raw(request(bench, { path: '/sweep', body: hidden, headers: { connection: 'keep-alive' } }))
     },
+  },
+  {
+    name: 'a stranger who asks whether to send the body',
+    answers: [401],
+    send: (bench) => expecting(bench, '/admission/notify', 3_000_000),
+  },
+  {
+    name: 'smuggling: a request where the body was announced',
+    answers: [401],
+    send: (bench) => expecting(bench, '/sweep', 10, request(bench, { path: '/sweep', token: bench.tokens.sweep })),
+  },
+  {
+    name: 'a body too large, announced with a stolen token',
+    answers: [413],
+    send: (bench) => expecting(bench, '/events', 99_999_999, '', bench.tokens.events),
   },
   {
     name: 'smuggling: a NUL in a header',

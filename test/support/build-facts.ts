@@ -1,5 +1,6 @@
 import type { Facts } from '../../src/domain/doctor/facts.ts'
 import type { RegisteredWebhook, Webhook } from '../../src/domain/doctor/webhook.ts'
+import { DOORS } from '../../src/domain/door.ts'
 
 export const NOW = Date.parse('2026-03-01T08:00:00Z')
 const DAY_MS = 86_400_000
@@ -41,9 +42,15 @@ export function buildFacts(changes: Partial<Facts> = {}): Facts {
     bundles: known({ [MUTATE.name]: { state: 'readable', notAfter: NOW + 300 * DAY_MS } as const }),
     address: known({ host: 'function.example.com', port: 8443 }),
     addresses: known(['192.0.2.7']),
-    certificate: known({ notBefore: NOW - 10 * DAY_MS, notAfter: NOW + 80 * DAY_MS }),
+    certificate: known({ hosts: ['function.example.com'], notBefore: NOW - 10 * DAY_MS, notAfter: NOW + 80 * DAY_MS }),
     readiness: known({ ready: true, failing: [] }),
-    entry: known({ withProof: 200, without: [{ proof: 'path prefix' as const, status: 404 }] }),
+    entry: known([
+      {
+        door: 'admission' as const,
+        withProof: { status: 200 },
+        without: [{ proof: 'path prefix' as const, status: 404 }],
+      },
+    ]),
     metrics: known(`sweep_last_completed_timestamp_seconds{scope="all"} ${NOW / 1000 - 120}\n`),
     dryRun: known(buildDryRun()),
     access: known([{ rule: { group: '', resource: 'services', verb: 'get' }, allowed: true }]),
@@ -64,7 +71,8 @@ export function buildSettings(changes: Partial<Facts['settings']> = {}): Facts['
     identity: IDENTITY,
     ingressClass: { controller: FINALIZER, names: ['fake'], default: true },
     operatorIsApart: true,
-    proof: { pathPrefix: true, token: false },
+    pathPrefix: true,
+    doors: DOORS.map((door) => ({ door, proofs: [], open: false })),
     sweepIntervalMs: 300_000,
     finalizer: FINALIZER,
     ...changes,

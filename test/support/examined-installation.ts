@@ -16,11 +16,16 @@ import { startLocalControlPlane } from '../../src/local/start-local-control-plan
 import { createProviderRegistry } from '../../src/provider/registry.ts'
 import { exampleProviderFactory } from '../../src/providers/example/example-provider.ts'
 import { fakeProviderFactory } from '../../src/providers/fake/fake-provider.ts'
+import { wcp } from './command-line.ts'
 import { startKarmadaWebhooks } from './karmada-webhooks.ts'
 import { silentLogger } from './silent-logger.ts'
 
 const IDENTITY = 'system:serviceaccount:webhook-cloud-provider:webhook-cloud-provider'
 const PREFIX = '/a-secret-segment'
+const GUARDED = ['events', 'sweep', 'metrics'] as const
+
+/** What the callers of a door show. */
+const tokenOf = (door: string) => `hush-hush-of-${door}\n`
 const USER = { user: { username: 'admin', groups: ['system:masters'] } }
 
 /** A healthy installation on the local control plane, for the doctor to look at. */
@@ -36,6 +41,8 @@ export interface ExaminedInstallation {
   edit(target: RequestTarget, body: object): Promise<void>
   remove(target: RequestTarget): Promise<void>
   create(target: RequestTarget, object: object): Promise<void>
+  /** To the end of scope `all`, as a cron does it. */
+  sweep(): Promise<void>
   stopFunction(): Promise<void>
   stopKarmada(): Promise<void>
   close(): Promise<void>
@@ -69,6 +76,8 @@ export async function startExaminedInstallation(
   const config = {
     provider: { name: 'fake' },
     controlPlane: kind,
+    // The local control plane sends no credential to its webhooks.
+    callers: Object.fromEntries(GUARDED.map((door) => [door, { tokenFile: file(`${door}-token`, tokenOf(door)) }])),
     cloud: { clusterCidr: '10.244.0.0/16' },
     identity: IDENTITY,
     ingressClass: { names: ['fake'], default: true },
@@ -130,12 +139,19 @@ export async function startExaminedInstallation(
         provider,
         operator: { kind: 'file', path: operatorPath },
         namespace: 'default',
+        tokens: {},
         clock,
       }
     },
     edit: async (target, body) => void (await core.patch(target, { type: 'merge', body: body as never }, USER)),
     remove: async (target) => void (await core.delete(target, USER)),
     create,
+    async sweep() {
+      const ca = ['--ca', file('ca.crt', authority.caPem)]
+      const proof = ['--token-file', join(directory, 'sweep-token')]
+      const { code, err } = await wcp(['sweep', '--url', `${url}${PREFIX}`, '--scope', 'all', ...ca, ...proof])
+      if (code !== 0) throw new Error(`the sweep fails: ${err}`)
+    },
     async stopFunction() {
       await served?.close()
       served = undefined

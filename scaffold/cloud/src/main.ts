@@ -11,4 +11,8 @@ await runFunction({
     process.once('SIGINT', () => resolve())
   }),
   write: (line) => void process.stdout.write(line),
+}).catch((error: unknown) => {
+  // What is wrong, and in which field, is in the message.
+  process.stderr.write(`${error}\n`)
+  process.exitCode = 1
 })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Agent, type Dispatcher, request } from 'undici'
+import { firstToken } from '../../domain/first-token.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { encodeCloudEvent } from './encode-cloud-event.ts'
 import type { OutgoingEvent } from './outgoing-event.ts'
@@ -51,8 +52,7 @@ async function authorization({ tokenFile }: Sink): Promise<Record<string, string
   if (tokenFile === undefined) return {}
   try {
     // The receiver's own file may have several, for rotation.
-    const [token = ''] = (await readFile(tokenFile, 'utf8')).trim().split(/\s/, 1)
-    return { authorization: `Bearer ${token}` }
+    return { authorization: `Bearer ${firstToken(await readFile(tokenFile, 'utf8'))}` }
   } catch (error) {
     throw new TokenUnreadable(`the token file ${tokenFile} cannot be read (${codeOf(error)})`)
   }

@@ -46,7 +46,25 @@ export function createServer(
       ? http.createServer(options, handler)
       : https.createServer({ ...options, ...secureOptions(tls) }, handler)
   server.maxRequestsPerSocket = 0
+  server.on('checkContinue', (request, response) => {
+    askForBodyWhenRead(request, response)
+    handler(request, response)
+  })
   return server
+}
+
+/**
+ * `Expect: 100-continue`: the body is asked for when somebody begins to read it, so never of a caller who is refused. Then
+ * it may come or not, and what comes next is no request to be sure of: the connection goes.
+ */
+function askForBodyWhenRead(request: http.IncomingMessage, response: http.ServerResponse): void {
+  const { shouldKeepAlive } = response
+  response.shouldKeepAlive = false
+  request.once('resume', () => {
+    if (response.headersSent) return
+    response.shouldKeepAlive = shouldKeepAlive
+    response.writeContinue()
+  })
 }
 
 /** A client without a certificate, or with one of another authority, is let in as nobody: it may have another proof. */

@@ -1,4 +1,6 @@
 const LONGEST_ECHO = 100
+/** Nobody sees these, or they rearrange what is seen: line separators, marks of direction, joiners. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A value of the caller as it may stand in a message or a log line: quoted, and never more than 100 characters of it. */
 export function excerpt(value: unknown): string {
@@ -9,5 +11,6 @@ export function excerpt(value: unknown): string {
   const characters = [...text.slice(0, 2 * LONGEST_ECHO)]
   const cut = characters.length > LONGEST_ECHO || text.length > 2 * LONGEST_ECHO
   const shown = cut ? `${characters.slice(0, LONGEST_ECHO - 1).join('')}…` : text
-  return typeof value === 'string' ? JSON.stringify(shown) : shown
+  if (typeof value !== 'string') return shown
+  return JSON.stringify(shown).replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }

@@ -1,16 +1,16 @@
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import { describeCertificate } from '../../adapters/certificates/describe-certificate.ts'
+import { splitBundle } from '../../adapters/certificates/read-certificates.ts'
 import type { CaBundle, ServedCertificate } from '../../domain/doctor/facts.ts'
 import type { RegisteredWebhook } from '../../domain/doctor/webhook.ts'
 import { CannotAsk } from './ask.ts'
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
 /** By the name of the webhook. A bundle is over when its last authority is: old ones stay in it during a renewal. */
-export function caBundles(webhooks: readonly RegisteredWebhook[]): Record<string, CaBundle> {
+export function caBundles(webhooks: readonly RegisteredWebhook[], now: number): Record<string, CaBundle> {
   return Object.fromEntries(
-    webhooks.map(({ webhook }) => [webhook.name, readBundle(webhook.clientConfig?.caBundle)] as const),
+    webhooks.map(({ webhook }) => [webhook.name, readBundle(webhook.clientConfig?.caBundle, now)] as const),
   )
 }
 
@@ -20,11 +20,11 @@ export function authorityOf(webhooks: readonly RegisteredWebhook[]): string | un
   return bundle === undefined ? undefined : Buffer.from(bundle, 'base64').toString()
 }
 
-function readBundle(bundle: string | undefined): CaBundle {
+function readBundle(bundle: string | undefined, now: number): CaBundle {
   if (bundle === undefined || bundle === '') return { state: 'absent' }
   try {
-    const pems = Buffer.from(bundle, 'base64').toString().match(CERTIFICATE) ?? []
-    const ends = pems.map((pem) => Date.parse(new X509Certificate(pem).validTo))
+    const authorities = splitBundle(Buffer.from(bundle, 'base64').toString())
+    const ends = authorities.map(({ pem }) => describeCertificate(pem, now).notAfter)
     return ends.length === 0 ? { state: 'unreadable' } : { state: 'readable', notAfter: Math.max(...ends) }
   } catch {
     return { state: 'unreadable' }
@@ -39,10 +39,11 @@ export interface TlsQuestion {
   /** PEM; the system's roots when undefined. */
   ca: string | undefined
   timeoutMs: number
+  now: number
 }
 
 /** Looks at what is served without trusting it: nothing is sent. */
-export function servedCertificate({ at, name, ca, timeoutMs }: TlsQuestion): Promise<ServedCertificate> {
+export function servedCertificate({ at, name, ca, timeoutMs, now }: TlsQuestion): Promise<ServedCertificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       ...at,
@@ -58,22 +59,27 @@ export function servedCertificate({ at, name, ca, timeoutMs }: TlsQuestion): Pro
       const fault = socket.authorizationError as Error | string | undefined | null
       socket.destroy()
       if (certificate === undefined) reject(new CannotAsk('no certificate is served'))
-      else resolve(judge(certificate, name, codeOf(fault)))
+      else resolve(judge(certificate, { name, now, fault: codeOf(fault) }))
     })
   })
 }
 
 /** The other name is judged apart; Go's TLS, which the API server is, looks at subjectAltName alone. */
-function judge(certificate: X509Certificate, name: string, fault: string | undefined): ServedCertificate {
+function judge(
+  certificate: X509Certificate,
+  { name, now, fault }: { name: string; now: number; fault: string | undefined },
+): ServedCertificate {
+  const { hosts, notBefore, notAfter } = describeCertificate(certificate.toString(), now)
   const isForName =
     isIP(name) === 0
       ? certificate.checkHost(name, { subject: 'never' }) !== undefined
       : certificate.checkIP(name) !== undefined
   return {
-    notBefore: Date.parse(certificate.validFrom),
-    notAfter: Date.parse(certificate.validTo),
+    hosts,
+    notBefore,
+    notAfter,
     ...(fault === undefined || NOT_OF_THE_CHAIN.includes(fault) ? {} : { chainFault: fault }),
-    ...(isForName ? {} : { nameFault: `it is for ${certificate.subjectAltName ?? 'no name'}` }),
+    ...(isForName ? {} : { nameFault: `it is for ${hosts.join(', ') || 'no host'}` }),
   }
 }
 

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import { Agent, request } from 'undici'
-import type { EntryAttempts } from '../../domain/doctor/facts.ts'
+import type { DoorAttempts, DoorSettings } from '../../domain/doctor/facts.ts'
 import { CannotAsk } from './ask.ts'
+import { askDoors, type Credentials } from './door-questions.ts'
 
 /** A running function, as it is reached from here. */
 export interface FunctionAddress {
@@ -12,29 +13,31 @@ export interface FunctionAddress {
   /** What the API server calls the host: the name in the certificate. */
   name: string
   ca: string | undefined
-  token: string | undefined
+  credentials: Credentials
   timeoutMs: number
 }
 
 export interface FunctionQuestions {
   readiness(): Promise<{ ready: boolean; failing: string[] }>
   metrics(): Promise<string>
-  /** The review is harmless: of a dry run, to the door that is pure. */
-  entry(review: object): Promise<EntryAttempts>
+  /** As a caller, and as one without each part of the proof. The review is of a dry run. */
+  entry(doors: readonly DoorSettings[], review: object): Promise<DoorAttempts[]>
   close(): Promise<void>
 }
 
 export function createFunctionQuestions(address: FunctionAddress): FunctionQuestions {
-  const { origin, prefix, name, ca, token, timeoutMs } = address
+  const { origin, prefix, name, ca, credentials, timeoutMs } = address
   const dispatcher = new Agent({
     connect: { ...(ca === undefined ? {} : { ca }), ...(isIP(name) === 0 ? { servername: name } : {}) },
   })
-  const proof = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  async function send(method: 'GET' | 'POST', path: string, headers: Record<string, string>, body?: object) {
+  async function send(method: 'GET' | 'POST', path: string, token?: string, body?: object) {
     const response = await request(`${origin}${path}`, {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       dispatcher,
       signal: AbortSignal.timeout(timeoutMs),
@@ -44,25 +47,21 @@ export function createFunctionQuestions(address: FunctionAddress): FunctionQuest
 
   return {
     async readiness() {
-      const { text } = await send('GET', '/readyz?verbose', proof)
+      const { text } = await send('GET', '/readyz?verbose')
       const { ready, checks = [] } = parseReadiness(text)
       return { ready, failing: checks.filter(({ ok }) => !ok).map((check) => `${check.name}: ${check.message}`) }
     },
     async metrics() {
-      const { status, text } = await send('GET', '/metrics', proof)
+      const { status, text } = await send('GET', '/metrics', credentials.metrics?.token)
+      if (status === 401 || status === 403) throw new CannotAsk(`/metrics is guarded, and answered ${status}`)
       if (status !== 200) throw new CannotAsk(`/metrics is answered ${status}`)
       return text
     },
-    async entry(review) {
-      const door = '/admission/mutate'
-      const { status: withProof } = await send('POST', `${prefix}${door}`, proof, review)
-      const without: EntryAttempts['without'] = []
-      if (prefix !== '')
-        without.push({ proof: 'path prefix', status: (await send('POST', door, proof, review)).status })
-      if (token !== undefined)
-        without.push({ proof: 'token', status: (await send('POST', `${prefix}${door}`, {}, review)).status })
-      return { withProof, without }
-    },
+    entry: (doors, review) =>
+      askDoors({ doors, prefix, credentials }, review, async ({ method, path, body }, token) => {
+        const { status } = await send(method, path, token, body)
+        return status
+      }),
     close: () => dispatcher.destroy(),
   }
 }

@@ -3,7 +3,7 @@ import { type ApiCaller, createApiCaller } from '../../adapters/kubernetes/api-c
 import { type KubernetesSource, loadKubeConfig } from '../../adapters/kubernetes/kube-config.ts'
 import type { Config } from '../../config/config.ts'
 import { requiredKinds } from '../../domain/doctor/checks/check-api.ts'
-import type { Asked, Facts } from '../../domain/doctor/facts.ts'
+import type { Asked, DoorSettings, Facts } from '../../domain/doctor/facts.ts'
 import { requiredAccess } from '../../domain/doctor/required-access.ts'
 import { type ObjectsInQuestion, unfinishedObjects } from '../../domain/doctor/unfinished-objects.ts'
 import { addressOf, isOurs, type RegisteredWebhook } from '../../domain/doctor/webhook.ts'
@@ -23,6 +23,7 @@ import {
 } from './api-questions.ts'
 import { ask, CannotAsk, need } from './ask.ts'
 import { authorityOf, caBundles, servedCertificate } from './certificate-questions.ts'
+import { credentialsOf, doorSettings, type GivenTokens } from './door-questions.ts'
 import { dryRunObject, reviewOf } from './dry-run-object.ts'
 import { expectedWebhooks } from './expected-webhooks.ts'
 import { createFunctionQuestions, type FunctionAddress } from './function-questions.ts'
@@ -38,8 +39,8 @@ export interface DoctorOptions {
   url?: string
   /** PEM; the caBundle of our webhooks when absent. */
   ca?: string
-  /** What callers of the doors prove themselves with. */
-  token?: string
+  /** What callers of the doors prove themselves with, where the function's own files are not. */
+  tokens: GivenTokens
   /** For the object of the dry run. */
   namespace: string
   clock: Clock
@@ -102,6 +103,7 @@ async function gather(options: DoctorOptions, { operator, writer }: Apis): Promi
   const webhooks = await ask(() => registeredWebhooks(operator))
   const ours = webhooks.known ? webhooks.value.filter(isOurs) : []
   const address = await ask(async () => functionAddress(options, ours))
+  const doors = doorSettings(config)
   const access = { controlPlane, lock: config.lock, leaseNamespace: config.lease.namespace }
   const versions = new Set(
     requiredKinds(controlPlane).map((kind) => `${RESOURCES[kind].group}/${RESOURCES[kind].version}`),
@@ -114,14 +116,15 @@ async function gather(options: DoctorOptions, { operator, writer }: Apis): Promi
       identity: config.identity,
       ingressClass: config.ingressClass,
       operatorIsApart: options.operator !== undefined,
-      proof: { pathPrefix: address.known && address.value.prefix !== '', token: options.token !== undefined },
+      pathPrefix: address.known && address.value.prefix !== '',
+      doors,
       sweepIntervalMs: config.sweep.intervalMs,
       finalizer: sent.finalizer,
     },
     webhooks,
     expectedWebhooks: expectedWebhooks({ ...config, controlPlane }, ours),
-    bundles: webhooks.known ? { known: true, value: caBundles(ours) } : webhooks,
-    ...(await gatherAboutFunction(address, ours, reviewOf(sent))),
+    bundles: webhooks.known ? { known: true, value: caBundles(ours, clock.now()) } : webhooks,
+    ...(await gatherAboutFunction(address, ours, { clock, doors, review: reviewOf(sent) })),
     dryRun: await ask(() => dryRunOf(operator, sent.kind, sent.object)),
     access: await ask(async () => accessTo(need(writer), requiredAccess(access))),
     writer: await ask(async () => whoAmI(need(writer))),
@@ -152,7 +155,7 @@ function controlPlaneOf(config: Config, provider: Provider | undefined): 'karmad
 async function gatherAboutFunction(
   address: Asked<FunctionAddress>,
   ours: readonly RegisteredWebhook[],
-  review: object,
+  { clock, doors, review }: { clock: Clock; doors: readonly DoorSettings[]; review: object },
 ): Promise<Pick<Facts, 'address' | 'addresses' | 'certificate' | 'readiness' | 'entry' | 'metrics'>> {
   if (!address.known)
     return { address, addresses: address, certificate: address, readiness: address, entry: address, metrics: address }
@@ -166,10 +169,10 @@ async function gatherAboutFunction(
       addresses: await ask(async () => (await lookup(name, { all: true })).map((each) => each.address)),
       certificate: await ask(async () => {
         if (protocol !== 'https:') throw new CannotAsk('--url is plain http: TLS ends before the function')
-        return servedCertificate({ at, name, ca: authorityOf(ours), timeoutMs })
+        return servedCertificate({ at, name, ca: authorityOf(ours), timeoutMs, now: clock.now() })
       }),
       readiness: await ask(() => questions.readiness()),
-      entry: await ask(() => questions.entry(review)),
+      entry: await ask(() => questions.entry(doors, review)),
       metrics: await ask(() => questions.metrics()),
     }
   } finally {
@@ -179,7 +182,7 @@ async function gatherAboutFunction(
 
 /** As `--url` says, else where the webhooks say; the name is the one that the API server asks the certificate for. */
 function functionAddress(
-  { config, url, ca, token }: DoctorOptions,
+  { config, url, ca, tokens }: DoctorOptions,
   ours: readonly RegisteredWebhook[],
 ): FunctionAddress {
   const registered = ours.map(({ webhook }) => addressOf(webhook)).find((address) => address !== undefined)
@@ -194,7 +197,7 @@ function functionAddress(
     prefix: config.server.pathPrefix ?? path,
     name: registered?.host ?? given?.hostname ?? '',
     ca: ca ?? authorityOf(ours),
-    token,
+    credentials: credentialsOf(config, tokens),
     timeoutMs: config.kubernetes.timeoutMs,
   }
 }

@@ -1,3 +1,4 @@
+import type { Door } from '../door.ts'
 import type { IngressClass } from '../ingress-class.ts'
 import type { AccessRule } from './required-access.ts'
 import type { RegisteredWebhook } from './webhook.ts'
@@ -22,7 +23,7 @@ export interface Facts {
   certificate: Asked<ServedCertificate>
   /** From here. */
   readiness: Asked<{ ready: boolean; failing: string[] }>
-  entry: Asked<EntryAttempts>
+  entry: Asked<DoorAttempts[]>
   /** Prometheus' text format. */
   metrics: Asked<string>
   dryRun: Asked<DryRun>
@@ -45,8 +46,9 @@ export interface DoctorSettings {
   ingressClass: { controller: string; names: readonly string[]; default: boolean }
   /** Whether the operator gave credentials of their own, beside the function's. */
   operatorIsApart: boolean
-  /** What callers of the doors are to prove. */
-  proof: { pathPrefix: boolean; token: boolean }
+  /** Before the doors; part of the proof. */
+  pathPrefix: boolean
+  doors: readonly DoorSettings[]
   sweepIntervalMs: number
   /** What the mutate door adds to the doctor's object; undefined where it has nothing to add. */
   finalizer: string | undefined
@@ -60,6 +62,8 @@ export interface ApiUser {
 export type CaBundle = { state: 'absent' | 'unreadable' } | { state: 'readable'; notAfter: number }
 
 export interface ServedCertificate {
+  /** That it is for. */
+  hosts: readonly string[]
   notBefore: number
   notAfter: number
   /** Why the caBundle does not lead to it. */
@@ -68,10 +72,26 @@ export interface ServedCertificate {
   nameFault?: string
 }
 
-/** The same harmless review with all proof, and once without each part of it. */
-export interface EntryAttempts {
-  withProof: number
-  without: { proof: 'path prefix' | 'token'; status: number }[]
+/** What one door is to ask of its callers. */
+export interface DoorSettings {
+  door: Door
+  /** `token`, `client certificate`, `OIDC`: any one suffices. */
+  proofs: readonly string[]
+  /** Whoever reaches it may use it, and should not. */
+  open: boolean
+}
+
+/** The same harmless request with all proof, where we have one, and once without each part of it. */
+export interface DoorAttempts {
+  door: Door
+  withProof?: {
+    status: number
+    /** The setting or option of the token; absent where none was sent. */
+    from?: string
+    /** Whether that token was meant for this very door. */
+    meant?: boolean
+  }
+  without: { proof: 'path prefix' | 'credential'; status: number }[]
 }
 
 export interface DryRun {

@@ -1,3 +1,5 @@
+import { isOurWebhook } from '../webhook-configuration.ts'
+
 /** admissionregistration.k8s.io/v1, either kind: what the doctor looks at. */
 export interface Webhook {
   name: string
@@ -27,10 +29,8 @@ export interface RegisteredWebhook {
   webhook: Webhook
 }
 
-const OURS = '.webhook-cloud-provider.dev'
-
 export function isOurs({ webhook }: RegisteredWebhook): boolean {
-  return webhook.name.endsWith(OURS)
+  return isOurWebhook(webhook.name)
 }
 
 /** Where the API server calls: a Service by the name that its certificate must have. `prefix` may be a secret. */

@@ -66,8 +66,8 @@ async function underKarmada(context: ScenarioContext, overlay: string, runWorklo
     KARMADA: server.kubeconfigPath,
     KARMADA_SERVER: server.url,
     IMAGE: 'registry.example.com/webhook-cloud-provider:0.1.0',
-    HOST_NAME: '127.0.0.1',
-    URL: `https://127.0.0.1:${port}${SECRET_PATH}`,
+    HOST_NAME: 'localhost',
+    URL: `https://localhost:${port}${SECRET_PATH}`,
   })
   for (const script of [makeCertificate, tellKarmada, tellHost]) await terminal.run(script)
   const running = await runWorkloads(context, terminal, port)

@@ -10,12 +10,12 @@ const RED_BELOW = 1 / 20
 /** Days left of the serving certificate. */
 export function checkCertificate({ certificate, now }: Facts): Examination {
   if (!certificate.known) return notKnown(certificate.reason, 'run it where the function can be reached, or give --url')
-  const { notBefore, notAfter } = certificate.value
+  const { hosts, notBefore, notAfter } = certificate.value
   const left = notAfter - now
   if (left <= 0) return { summary: 'expired', problems: [red('the serving certificate has expired', RENEW)] }
   if (now < notBefore)
     return { summary: 'not yet valid', problems: [red('the serving certificate is not valid yet', 'check the clocks')] }
-  const summary = `${days(left)} left`
+  const summary = `${days(left)} left, for ${hosts.join(', ') || 'no host'}`
   const message = `the serving certificate expires in ${days(left)}`
   const share = left / (notAfter - notBefore)
   if (share < RED_BELOW) return { summary, problems: [red(message, RENEW)] }

@@ -6,7 +6,8 @@ const CALL = 'call /sweep?scope=all from a cron: the CronJobs of manifests/, a P
 
 /** What no event told is found by the sweep, so somebody has to call it. */
 export function checkLastSweep({ metrics, now, settings }: Facts): Examination {
-  if (!metrics.known) return notKnown(metrics.reason, 'give --url and --ca of the function as seen from here')
+  if (!metrics.known)
+    return notKnown(metrics.reason, 'give --url, --ca and --token-file metrics=FILE of the function as seen from here')
   const at = lastSweep(metrics.value)
   if (at === undefined) return notKnown('this instance has completed no sweep of scope all since it started', CALL)
   const ago = now - at
