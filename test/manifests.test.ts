@@ -217,14 +217,6 @@ t.test('the sweeps ask for scopes that there are, everything as often as the fun
     scopes('kubernetes-ccm').map(([scope]) => scope),
     ['all', 'nodes', 'pending', 'routes'],
   )
-  for (const { overlay, objects } of all.filter(({ target }) => target === 'host')) {
-    const schedules = objects.flatMap(({ kind, spec }) => {
-      const { schedule } = (spec ?? {}) as { schedule?: string }
-      return /^(CronJob|PingSource)$/.test(kind) && /scope[\\":= ]+all/.test(JSON.stringify(spec)) ? [schedule] : []
-    })
-    const { sweep } = startedWith(objects, { K_SINK: 'http://broker.example' })
-    t.strictSame(schedules, [`*/${sweep.intervalMs / 60_000} * * * *`], `${overlay}: each balancer has its turn`)
-  }
   for (const [scope] of scopes('')) t.ok(SWEEP_SCOPES.some((known) => known === scope))
   // Were they seldomer, some balancers would never be in the share that is verified.
   for (const { overlay, rendered, objects } of all.filter(({ target }) => target === 'host')) {
