@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { Script } from 'node:vm'
 import { build, type Plugin } from 'esbuild'
 import { openapiDocument } from '../src/compose/openapi-document.ts'
 
@@ -17,13 +18,16 @@ export const BUNDLES = {
   'kn-func/notify': 'kn-func/notify/main.ts',
 } as const
 
-/** Writes `<folder>/<leaf>/index.cjs` for every leaf, with the files that its platform wants beside it. */
+/**
+ * Writes for every leaf `<folder>/<leaf>/function.cjs` with everything in it, the code that V8 compiles of it, `index.cjs`
+ * that loads both, and the files that its platform wants beside them.
+ */
 export async function bundleFunctions(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   await build({
     entryPoints: Object.entries(BUNDLES).map(([leaf, file]) => ({
       in: join(ROOT, 'functions', file),
-      out: join(leaf, 'index'),
+      out: join(leaf, 'function'),
     })),
     outdir: folder,
     outExtension: { '.js': '.cjs' },
@@ -37,10 +41,15 @@ export async function bundleFunctions(folder: string): Promise<void> {
     legalComments: 'none',
     logLevel: 'warning',
     define: { 'import.meta.url': 'bundleUrl', 'import.meta.dirname': '__dirname' },
-    banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    // A function, to be called as `require` calls a module.
+    banner: {
+      js: "(function (exports, require, module, __filename, __dirname, codeCache) { const bundleUrl = require('node:url').pathToFileURL(__filename).href;",
+    },
+    footer: { js: '})' },
     plugins: [documentInside],
   })
   for (const leaf of Object.keys(BUNDLES)) {
+    writeLoader(join(folder, leaf))
     if (leaf.startsWith('kn-func/')) writeFunc(join(folder, leaf), leaf.replace('kn-func/', ''))
   }
   writePackage(join(folder, 'google'), { main: 'index.cjs' })
@@ -54,6 +63,13 @@ const documentInside: Plugin = {
       contents: `export const openapiDocument = () => ${JSON.stringify(openapiDocument())}`,
     }))
   },
+}
+
+/** V8 takes the code only when it is the same version, of the same text. */
+function writeLoader(folder: string): void {
+  copyFileSync(join(ROOT, 'functions/load-bundle.cjs'), join(folder, 'index.cjs'))
+  const script = new Script(readFileSync(join(folder, 'function.cjs'), 'utf8'))
+  writeFileSync(join(folder, 'function.cache'), script.createCachedData())
 }
 
 function writeFunc(folder: string, door: string): void {

@@ -1,6 +1,7 @@
 import { ignoreClosedPipe } from '../src/cli/ignore-closed-pipe.ts'
 import { builtInProviders } from '../src/cli/providers.ts'
 import type { FunctionOptions } from '../src/compose/run-function.ts'
+import { codeCacheOfBundle } from './code-cache-of-bundle.ts'
 
 /**
  * What every leaf takes from its platform: `WCP_CONFIG` names the configuration file, `WCP_CONFIG_YAML` is the
@@ -12,6 +13,7 @@ export function fromEnvironment(): Omit<FunctionOptions, 'stopped'> {
     configFile: process.env['WCP_CONFIG'] ?? '/etc/webhook-cloud-provider/config.yaml',
     environment: process.env,
     registry: builtInProviders(),
+    codeCache: codeCacheOfBundle(),
     write: (line) => void process.stdout.write(line),
   }
 }

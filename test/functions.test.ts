@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -121,6 +121,36 @@ t.test('a function serves without the server of its queue, and says what it coul
     /result="queueUnreachable"\} 1$/m,
   )
   t.equal(await open.close(), 0)
+})
+
+t.test('code that was compiled when it was bundled is used; of another Node it is refused, and told', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  cpSync(join(bundles, 'knative'), folder, { recursive: true })
+  const cache = join(folder, 'function.cache')
+  const compiled = readFileSync(cache)
+  // A word of the head of what V8 wrote says which version of V8, and with which flags.
+  const ofAnother = Buffer.from(compiled)
+  ofAnother.writeUInt32LE((compiled.readUInt32LE(4) ^ 1) >>> 0, 4)
+  for (const { title, content, metric } of [
+    { title: 'its own', content: compiled, metric: 'code_cache_rejected 0' },
+    { title: 'another’s', content: ofAnother, metric: 'code_cache_rejected 1' },
+    { title: 'none', content: undefined, metric: undefined },
+  ]) {
+    if (content === undefined) rmSync(cache)
+    else writeFileSync(cache, content)
+    const open = await openServer((PORT) => ({
+      args: ['index.cjs'],
+      folder,
+      env: { ...bench.environment({ log: { level: 'warn' } }), PORT },
+    }))
+    const { body } = await open.send({ method: 'GET', path: '/metrics', headers: {}, body: Buffer.alloc(0) })
+    t.equal(/^code_cache_rejected .*$/m.exec(String(body))?.[0], metric, title)
+    t.notMatch(String(body), /^serving_certificate_expiry/m, 'TLS ends elsewhere')
+    const told = /bundle again with this one/.test(open.process.output())
+    t.equal(told, title === 'another’s', title)
+    t.equal(await open.close(), 0, title)
+  }
 })
 
 t.test('what is handed over goes through the same guards as what comes over a connection', async (t) => {

@@ -1,7 +1,7 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
 import { CommandFailed } from './command-failed.ts'
 import type { Command, Console } from './console.ts'
-import { ignoreClosedPipe } from './ignore-closed-pipe.ts'
+import { processConsole } from './process-console.ts'
 import { UsageError } from './usage-error.ts'
 
 interface Entry {
@@ -107,19 +107,4 @@ function messageOf(error: unknown): string {
   if (isCatalogueError(error)) return `${error.code}: ${error.message}`
   if (isUsage(error) || error instanceof CommandFailed) return String(error instanceof Error ? error.message : error)
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function processConsole(): Console {
-  ignoreClosedPipe([process.stdout, process.stderr])
-  return {
-    out: (line) => void process.stdout.write(`${line}\n`),
-    err: (line) => void process.stderr.write(`${line}\n`),
-    env: process.env,
-    get interrupted() {
-      return new Promise<void>((resolve) => {
-        process.once('SIGINT', () => resolve())
-        process.once('SIGTERM', () => resolve())
-      })
-    },
-  }
 }

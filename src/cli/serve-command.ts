@@ -15,6 +15,7 @@ export const serveCommand: Command = async (args, console) => {
     environment: { ...console.env, ...(values.port === undefined ? {} : { PORT: values.port }) },
     registry: builtInProviders(),
     stopped: console.interrupted,
+    ...(console.codeCache && { codeCache: console.codeCache }),
     write: (line) => console.out(line.trimEnd()),
   })
   return 0

@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ConfigurationFault, ProviderRegistry } from '../provider/registry.ts'
+import type { CodeCache } from './code-cache.ts'
 
 export interface SettingsSource {
   /** The configuration file's text. */
@@ -27,6 +28,7 @@ export interface Settings {
   logger: Logger
   /** Where work events go, for `queue.kind: cloudevents`. */
   sink?: Sink
+  codeCache?: CodeCache
 }
 
 /**

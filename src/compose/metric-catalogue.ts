@@ -16,9 +16,16 @@ const SERVING_METRICS = {
     help: 'When the certificate that is served with expires, in seconds since the epoch; absent behind an ingress that ends TLS.',
     labels: [],
   },
+  codeCacheRejected: {
+    name: 'code_cache_rejected',
+    type: 'gauge',
+    help: 'Whether the code that was compiled when the function was bundled was refused (1), so that it was compiled anew at the start; absent where there is none.',
+    labels: [],
+  },
 } as const satisfies Record<string, MetricDefinition>
 
 export const CERTIFICATE_EXPIRY = SERVING_METRICS.certificateExpiry.name
+export const CODE_CACHE_REJECTED = SERVING_METRICS.codeCacheRejected.name
 
 /** Every metric there is. docs/metrics.md says the same and what to do; a test compares the two. */
 export const METRIC_CATALOGUE: readonly MetricDefinition[] = [

@@ -4,6 +4,7 @@ import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-
 import type { ServingCertificate } from '../config/serving-certificate.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
+import { reportCodeCache } from './code-cache.ts'
 import { composeRuntime } from './compose-runtime.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
 import type { Settings } from './load-settings.ts'
@@ -24,11 +25,12 @@ const BEGIN_MS = 1_000
 
 /** Resolves when work can be queued, and at the latest after a second. */
 export async function openFunction(
-  { config, provider, logger, sink }: Settings,
+  { config, provider, logger, sink, codeCache = 'absent' }: Settings,
   clock: Clock,
   certificate?: () => ServingCertificate,
 ): Promise<OpenFunction> {
   const telemetry = await startTelemetry(config, { clock, logger })
+  reportCodeCache(codeCache, { ...telemetry, logger })
   const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
     timeoutMs: config.kubernetes.timeoutMs,
     clock,

@@ -4,6 +4,7 @@ import { createSystemClock } from '../adapters/system/system-clock.ts'
 import type { ConfigEnvironment } from '../config/parse-config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ProviderRegistry } from '../provider/registry.ts'
+import type { CodeCache } from './code-cache.ts'
 import { loadSettings, readConfigFile, type Settings } from './load-settings.ts'
 import { serve } from './serve.ts'
 
@@ -17,6 +18,8 @@ export interface FunctionOptions {
   stopped: Promise<void>
   /** Takes log lines. */
   write: (line: string) => void
+  /** What became of the code that was compiled when this was bundled; told by a metric. */
+  codeCache?: CodeCache
 }
 
 /**
@@ -32,12 +35,13 @@ export async function runFunction(options: FunctionOptions): Promise<void> {
 
 /** What the platform gives, as settings. Throws what `loadSettings` throws. */
 export function settingsOf(options: Omit<FunctionOptions, 'stopped'>, clock: Clock): Settings {
-  const { configFile, environment, registry, write } = options
-  return loadSettings({
+  const { configFile, environment, registry, write, codeCache = 'absent' } = options
+  const settings = loadSettings({
     text: environment.WCP_CONFIG_YAML || readConfigFile(configFile),
     environment,
     registry,
     clock,
     createLogger: (level) => createPinoLogger({ level, destination: { write } }),
   })
+  return { ...settings, codeCache }
 }

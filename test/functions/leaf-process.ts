@@ -12,6 +12,8 @@ export interface LeafProcess {
   failed: Promise<never>
   /** SIGTERM, and SIGKILL to what does not heed it; resolves with the exit code. */
   stop(): Promise<number | null>
+  /** What it said of late. */
+  output(): string
   /** As a log collector that went. */
   closeOutput(): void
 }
@@ -45,6 +47,7 @@ export function startLeafProcess({ args, folder, env }: LeafCommand): LeafProces
       clearTimeout(timer)
       return code
     },
+    output: () => said,
     closeOutput() {
       child.stdout.destroy()
       child.stderr.destroy()

@@ -51,7 +51,7 @@ async function checkImage(folder: string, tools: ContainerTools, bench: LeafBenc
   await check('it is not root, and serves by default', async () => {
     const [{ Config }] = JSON.parse(await tools.podman('image', 'inspect', IMAGE))
     assert.equal(Config.User, '65532:65532')
-    assert.deepEqual(Config.Entrypoint, ['/nodejs/bin/node', '/app/wcp.cjs'])
+    assert.deepEqual(Config.Entrypoint, ['/nodejs/bin/node', '/app/index.cjs'])
     assert.deepEqual(Config.Cmd, ['serve', '--config', '/etc/webhook-cloud-provider/config.yaml'])
   })
   const runtime = await usableRuntime(tools)

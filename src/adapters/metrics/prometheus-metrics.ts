@@ -18,7 +18,7 @@ export function createPrometheusMetrics(definitions: readonly MetricDefinition[]
   for (const { name, type, help, labels, buckets = BUCKETS } of definitions) {
     const options = { name, help, labelNames: [...labels], registers: [registry] }
     if (type === 'counter') counters.set(name, new Counter(options))
-    else if (type === 'gauge') gauges.set(name, new Gauge(options))
+    else if (type === 'gauge') gauges.set(name, unset(new Gauge(options)))
     else histograms.set(name, new Histogram({ ...options, buckets: [...buckets] }))
   }
   return {
@@ -27,6 +27,12 @@ export function createPrometheusMetrics(definitions: readonly MetricDefinition[]
     set: (name, value, labels = {}) => defined(gauges, name).set(labels, value),
     text: () => registry.metrics(),
   }
+}
+
+/** A gauge that nobody has set is absent: 0 would be a value, of a certificate that has expired long ago. */
+function unset(gauge: Gauge): Gauge {
+  gauge.remove({})
+  return gauge
 }
 
 function defined<T>(metrics: ReadonlyMap<string, T>, name: string): T {
