@@ -103,6 +103,26 @@ t.test('to remove an ingress costs the release and an event', async (t) => {
   })
 })
 
+t.test('while nothing happens nobody is asked anything, and no Lease is kept', async (t) => {
+  const world = createWorld({ config: 'lock: lease\nlease: { namespace: shop }' })
+  for (const [object, operation] of [
+    [buildIngress(), 'CREATE'],
+    [buildService(), 'CREATE'],
+  ] as const) {
+    const stored = await world.create(object)
+    await tell(world, 'cloudEvents', [{ operation, object: stored as never }])
+  }
+  await world.clock.advance(60_000)
+  const asked = world.requests.length
+  const called = world.calls().length
+  t.ok(world.requests.includes('create Lease'), 'there was one while it worked')
+  t.equal(world.balancers().length, 2)
+  await world.clock.advance(3_600_000)
+  t.strictSame(world.requests.slice(asked), [])
+  t.equal(world.calls().length, called)
+  t.match(await world.store.list('Lease', { namespace: 'shop', signal: new AbortController().signal }), { items: [] })
+})
+
 t.test('a sweep over 1,000 settled objects writes nothing and changes nothing', async (t) => {
   const ingresses = Array.from({ length: 700 }, (_, index) =>
     buildIngress({ metadata: { name: `storefront-${index}` } }),
