@@ -1,5 +1,6 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
+import type { PeerCertificate } from 'node:tls'
 import t, { type Test } from 'tap'
 import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import type { Backends } from '../../src/domain/backends/backends.ts'
@@ -10,7 +11,7 @@ import type { CaddyOptions } from '../../src/providers/caddy/caddy-options.ts'
 import { createCaddyProvider } from '../../src/providers/caddy/caddy-provider.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { buildIngress } from '../support/build-objects.ts'
-import { caddyMissing, freePort, type RunningCaddy, startCaddy } from '../support/caddy.ts'
+import { type AdminTunnel, caddyMissing, freePort, type RunningCaddy, startCaddy } from '../support/caddy.ts'
 import { type Echo, type EchoServer, startEchoServer } from '../support/echo-server.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../support/path-table.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -21,6 +22,9 @@ const real = skip === undefined ? {} : { skip }
 /** A real Caddy, backends on loopback addresses, and the provider in front of it. */
 interface CaddyWorld {
   caddy: RunningCaddy
+  tunnel: AdminTunnel
+  /** Requests to Caddy that change something, in their order. */
+  changes(): string[]
   echo: EchoServer
   options: CaddyOptions
   balancer: LoadBalancer
@@ -49,12 +53,14 @@ interface Answer {
 async function world(t: Test, overrides: Partial<CaddyOptions> = {}): Promise<CaddyWorld> {
   const caddy = await startCaddy()
   const echo = await startEchoServer()
+  const tunnel = await caddy.tunnel()
   t.teardown(async () => {
+    await tunnel.close()
     await caddy.close()
     await echo.close()
   })
   const options: CaddyOptions = {
-    admin: [new URL(caddy.admin)],
+    admin: [new URL(tunnel.url)],
     adminTimeoutMs: 10_000,
     addresses: [{ name: 'default', addresses: [{ family: 'IPv4', ip: '192.0.2.1', listen: '127.0.2.1' }] }],
     httpPort: await freePort(),
@@ -64,6 +70,8 @@ async function world(t: Test, overrides: Partial<CaddyOptions> = {}): Promise<Ca
   const another = (changes: Partial<CaddyOptions> = {}) => balancerOf({ ...options, ...changes })
   return {
     caddy,
+    tunnel,
+    changes: () => tunnel.requests.filter((request) => !request.startsWith('GET ')),
     echo,
     options,
     balancer: another(),
@@ -102,7 +110,7 @@ function ask(
         headers: response.headers,
         body: text,
         echo: (isEcho ? JSON.parse(text) : { address: '' }) as Echo,
-        ...(certificate === undefined ? {} : { commonName: certificate.subject?.CN as string }),
+        ...(certificate === undefined ? {} : { commonName: String((certificate as PeerCertificate).subject?.CN) }),
       })
     })
     sent.end(body)
@@ -175,3 +183,84 @@ t.test('it passes the conformance kit', real, async (t) => {
   t.ok(report.passed, formatReport(report))
   t.equal(report.results.filter(({ outcome }) => outcome === 'skipped').length, 0, formatReport(report))
 })
+
+const shop = (overrides: Partial<MultiClusterIngress['metadata']> = {}, spec: MultiClusterIngress['spec'] = {}) =>
+  buildIngress({
+    metadata: { uid: `uid-${overrides.name ?? 'storefront'}`, ...overrides },
+    spec: { rules: [ruleOf('shop.example.com')], ...spec },
+  })
+
+const ruleOf = (host: string, service = 'web', path = '/') => ({
+  ...(host === '' ? {} : { host }),
+  http: { paths: [{ path, pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }] },
+})
+
+t.test('one change of Caddy for each change, none where nothing differs', real, async (t) => {
+  const { balancer, echo, changes, ask } = await world(t)
+  const ingress = shop()
+  const id = 'webhook-cloud-provider:karmada-1:MultiClusterIngress:shop:storefront:uid-storefront'
+  const put = async (pods: Pods, overrides: Partial<ProviderContext> = {}, object = ingress) => {
+    const before = changes().length
+    const { changed } = await balancer.updateLoadBalancer(object, contextOf(object, backendsOf(echo.port, pods), overrides))
+    const made = changes().slice(before)
+    t.equal(changed, made.length > 0, 'an event is due where something changed')
+    return made
+  }
+
+  t.same(await put({ web: ['127.0.1.1'] }), ['PUT /config/apps'], 'the first makes what is missing')
+  t.same(await put({ web: ['127.0.1.1'] }), [], 'nothing differs')
+  const endpoints = await put({ web: ['127.0.1.1', '127.0.1.2'] })
+  t.match(endpoints, [/^PATCH .config.apps.http.servers.webhook-cloud-provider-127.0.2.1.routes.1.handle.0.routes.0/])
+  t.equal(endpoints.length, 1, 'endpoints are one change, of the route of the balancer alone')
+  const hosts = await put({ web: ['127.0.1.1', '127.0.1.2'] }, {}, shop({}, { rules: [ruleOf('other.example.com')] }))
+  t.same(hosts, ['PATCH /config/apps/http/servers/webhook-cloud-provider-127.0.2.1/routes'], 'a host too')
+  t.equal((await ask('/', { host: 'shop.example.com' })).status, 404)
+  t.equal((await ask('/', { host: 'other.example.com' })).status, 200)
+  t.equal((await put({ web: ['127.0.1.1', '127.0.1.2'] }, { fingerprint: 'two' })).length, 1, 'a fingerprint too')
+
+  const record = await balancer.getLoadBalancer(ingress, contextOf(ingress, { services: [] }))
+  t.same(record, { fingerprint: 'two', status: { ingress: [{ ip: '192.0.2.1' }] } })
+  const before = changes().length
+  await balancer.ensureLoadBalancerDeleted(undefined, contextOf(ingress, { services: [] }))
+  await balancer.ensureLoadBalancerDeleted(undefined, contextOf(ingress, { services: [] }))
+  t.equal(changes().length, before + 1, `${id} is removed once`)
+  t.equal(await balancer.getLoadBalancer(ingress, contextOf(ingress, { services: [] })), undefined)
+  await t.rejects(ask('/', { host: 'other.example.com' }), { code: 'ECONNREFUSED' }, 'the port is closed')
+})
+
+t.test('objects that are made at the same time are few changes', real, async (t) => {
+  const { balancer, echo, changes, ask } = await world(t)
+  const names = Array.from({ length: 20 }, (_, index) => `object-${index}`)
+  const ensure = (name: string) => {
+    const ingress = shop({ name }, { rules: [ruleOf(`${name}.example.com`)] })
+    return balancer.ensureLoadBalancer(ingress, contextOf(ingress, backendsOf(echo.port, { web: ['127.0.1.1'] })))
+  }
+  await Promise.all(names.map(ensure))
+  t.ok(changes().length <= 2, `${changes().length} changes for 20 objects`)
+  for (const name of names) t.equal((await ask('/', { host: `${name}.example.com` })).status, 200)
+})
+
+t.test('functions that work on one Caddy at the same time cannot undo each other', real, async (t) => {
+  const { another, balancer, echo, caddy, ask, tunnel } = await world(t)
+  const functions = [balancer, another(), another()]
+  const objects = Array.from({ length: 18 }, (_, index) => shop({ name: `object-${index}` }, { rules: [ruleOf(`h${index}.example.com`)] }))
+  const makeAll = functions.map(async (each, turn) => {
+    for (const ingress of objects.filter((_, index) => index % 3 === turn)) {
+      await each.ensureLoadBalancer(ingress, contextOf(ingress, backendsOf(echo.port, { web: ['127.0.1.1'] })))
+    }
+  })
+  const administrator = async () => {
+    for (let index = 0; index < 5; index += 1) await caddy.change('PUT', `/config/apps/http/servers/theirs-${index}`, theirs(index))
+  }
+  await Promise.all([...makeAll, administrator()])
+  for (const [index] of objects.entries()) {
+    t.equal((await ask('/', { host: `h${index}.example.com` })).status, 200, `h${index} is served`)
+  }
+  const { apps } = (await caddy.configuration()) as { apps: { http: { servers: Record<string, unknown> } } }
+  for (let index = 0; index < 5; index += 1) t.same(apps.http.servers[`theirs-${index}`], theirs(index), 'theirs is untouched')
+  t.equal((await another().listLoadBalancers?.(listContext()))?.length, 18)
+  t.comment(`${tunnel.requests.length} requests for 18 objects by 3 functions`)
+})
+
+const theirs = (index: number) => ({ listen: [`127.0.3.${index + 1}:1`], routes: [] })
+const listContext = () => ({ clusterId: 'karmada-1', signal: new AbortController().signal, logger: silentLogger })
