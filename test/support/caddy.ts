@@ -48,9 +48,12 @@ export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<Runn
   const listen = socket === undefined ? `127.0.0.1:${port}` : `unix/${socket}`
   const admin = socket === undefined ? `http://127.0.0.1:${port}` : `unix://${socket}`
   // Caddy answers to hosts that it knows.
-  const origins = socket === undefined ? [port, tunnelPort].map((each) => `127.0.0.1:${each}`) : []
+  const origins = [port, tunnelPort].map((each) => `127.0.0.1:${each}`)
   const file = join(directory, 'caddy.json')
-  writeFileSync(file, JSON.stringify({ admin: { listen, origins, config: { persist: false } } }))
+  writeFileSync(
+    file,
+    JSON.stringify({ admin: { listen, ...(socket === undefined && { origins }), config: { persist: false } } }),
+  )
   let running: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -78,7 +81,8 @@ export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<Runn
       method,
       path,
       agent: false,
-      headers: { 'content-type': 'application/json', ...(socket === undefined ? {} : { host: '' }) },
+      headers: { 'content-type': 'application/json', ...(socket !== undefined && { host: '' }) },
+      ...(socket !== undefined && { setHost: false }),
       ...(socket === undefined ? { host: '127.0.0.1', port } : { socketPath: socket }),
     }
     return new Promise((resolve, reject) => {
