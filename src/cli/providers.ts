@@ -2,12 +2,19 @@ import { createProviderRegistry, type ProviderRegistry } from '../provider/regis
 import { caddyProviderFactory } from '../providers/caddy/caddy-provider.ts'
 import { exampleProviderFactory } from '../providers/example/example-provider.ts'
 import { fakeProviderFactory } from '../providers/fake/fake-provider.ts'
+import { haproxyProviderFactory } from '../providers/haproxy/haproxy-provider.ts'
 
 /** The providers that come with this package. A function of your own registers its own beside or instead. */
 export function builtInProviders(): ProviderRegistry {
   return createProviderRegistry({
+<<<<<<< HEAD
     caddy: caddyProviderFactory,
     example: exampleProviderFactory,
     fake: fakeProviderFactory,
+=======
+    fake: fakeProviderFactory,
+    example: exampleProviderFactory,
+    haproxy: haproxyProviderFactory,
+>>>>>>> plan
   })
 }

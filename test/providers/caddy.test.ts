@@ -20,7 +20,14 @@ import { repeatServers } from '../../src/providers/caddy/repeat-servers.ts'
 import { smallestChange } from '../../src/providers/caddy/smallest-change.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { buildIngress } from '../support/build-objects.ts'
-import { type AdminTunnel, caddyMissing, freePort, type RunningCaddy, startCaddy } from '../support/caddy.ts'
+import {
+  type AdminTunnel,
+  caddyMissing,
+  freePort,
+  type RunningCaddy,
+  startCaddy,
+  startSecureCaddy,
+} from '../support/caddy.ts'
 import { type Echo, type EchoServer, startEchoServer } from '../support/echo-server.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../support/path-table.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -715,6 +722,41 @@ t.test('an endpoint over a socket', real, async (t) => {
   const context = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))
   await balancer.ensureLoadBalancer(object, context)
   t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
+})
+
+t.test('a remote endpoint over mutual TLS', real, async (t) => {
+  const authority = await createTestAuthority()
+  const [ours, strange] = await Promise.all(
+    ['ours', 'strange'].map((name) => authority.issue({ commonNames: [name], usage: 'client' })),
+  )
+  const caddy = await startSecureCaddy(ours?.cert ?? '')
+  t.teardown(() => caddy.close())
+  const directory = t.testdir()
+  const file = (name: string, text = '') => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+  const { another, echo } = await world(t)
+  const { url, caFile } = caddy.secure
+  const balancerWith = (client: { cert: string; key: string } | undefined, name: string) => {
+    const adminTls = {
+      caFile,
+      serverName: 'localhost',
+      certFile: file(`${name}.crt`, client?.cert),
+      keyFile: file(`${name}.key`, client?.key),
+    }
+    return another({ admin: [new URL(url)], adminTls })
+  }
+  const object = shop()
+  const context = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))
+  const balancer = balancerWith(ours, 'ours')
+  await balancer.ensureLoadBalancer(object, context)
+  t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
+  await t.rejects(
+    balancerWith(strange, 'strange').getLoadBalancer(object, context),
+    /the admin endpoint of Caddy at https/,
+  )
+  await balancer.ensureLoadBalancerDeleted(object, context)
 })
 
 t.test('500 hosts with 20 paths each', { ...real, timeout: 240_000 }, async (t) => {
