@@ -7,14 +7,9 @@ import { haproxyProviderFactory } from '../providers/haproxy/haproxy-provider.ts
 /** The providers that come with this package. A function of your own registers its own beside or instead. */
 export function builtInProviders(): ProviderRegistry {
   return createProviderRegistry({
-<<<<<<< HEAD
     caddy: caddyProviderFactory,
     example: exampleProviderFactory,
     fake: fakeProviderFactory,
-=======
-    fake: fakeProviderFactory,
-    example: exampleProviderFactory,
     haproxy: haproxyProviderFactory,
->>>>>>> plan
   })
 }
