@@ -1,10 +1,10 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { ConfigurationRefused } from './check-configuration.ts'
 
 /**
  * Whether this machine lets HAProxy listen where it is to. `haproxy -c` does not look, and a worker that cannot listen has
  * the one that serves pause for two seconds: connections would fail. `before` is what runs; where that is not known only
- * addresses are looked at. A privileged port is not tried by whoever may not listen there.
+ * addresses are looked at.
  */
 export async function checkBinds(text: string, before: string | undefined): Promise<void> {
   const binds = bindsOf(text)
@@ -16,7 +16,9 @@ export async function checkBinds(text: string, before: string | undefined): Prom
   if (before === undefined) return
   const bound = new Set(bindsOf(before).map(({ line }) => line))
   for (const { host, port } of binds.filter((bind) => !bound.has(bind.line))) {
-    if ((await tryToListen(host, port)) === 'EADDRINUSE') {
+    const failure = await tryToListen(host, port)
+    // Who may not listen there can still ask whether somebody does.
+    if (failure === 'EADDRINUSE' || (failure === 'EACCES' && (await isListenedAt(host, port)))) {
       throw new ConfigurationRefused(`port ${port} of ${host} is taken by another program of this machine`)
     }
   }
@@ -44,5 +46,19 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
     const server = createServer((socket) => socket.destroy())
     server.on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
     server.listen({ host, port, ipv6Only: true, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+/** Connecting to the address of all addresses leads to this machine. */
+function isListenedAt(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 1_000 })
+    const end = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.on('connect', () => end(true))
+    socket.on('error', () => end(false))
+    socket.on('timeout', () => end(false))
   })
 }
