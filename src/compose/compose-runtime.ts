@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Sink } from '../adapters/cloudevents/read-sink.ts'
 import { buildApp } from '../adapters/http/app.ts'
 import type { Doors } from '../adapters/http/doors.ts'
-import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
+import type { AdmissionRequest } from '../domain/admission-request.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
-import { validateOnAdmission } from '../flow/validate-on-admission.ts'
 import { createWorkMeter, type WorkMeter } from '../flow/work-meter.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
@@ -49,8 +49,8 @@ export interface RuntimeParts {
   createJetStream?: CreateWorkQueue
   /** What is served with now; undefined behind an ingress that terminates TLS. */
   certificate: (() => ServingCertificate) | undefined
-  /** The OpenAPI document, as JSON text. */
-  openapi: string
+  /** The OpenAPI document, as JSON text; read when it is asked for. */
+  openapi: () => Promise<string>
   clock: Clock
   logger: Logger
   /** Metrics alone unless given. */
@@ -126,10 +126,13 @@ function composeDoors(
   const { metrics, tracer } = telemetry
   const cloud = servedCloud(config, provider)
   const rules = ownershipRules(config, provider)
-  const checks = { schema: createSchemaValidator(), provider }
+  let findingsOf: ((request: AdmissionRequest) => Finding[]) | undefined
   return {
     mutate: (request) => claimOnAdmission(request, rules),
-    validate: (request) => ({ findings: validateOnAdmission(request, rules, checks), warnings: [] }),
+    async validate(request) {
+      findingsOf ??= (await import('./validate-door.ts')).validateDoor(rules, provider)
+      return { findings: findingsOf(request), warnings: [] }
+    },
     ...(cloud && cloudDoors(cloud, config, logger)),
     acceptEvent: (event) => acceptEvent(event, behind),
     async work(item, signal) {

@@ -10,7 +10,6 @@ import { kubernetesSource } from './kubernetes-source.ts'
 import { lateClusterStore } from './late-cluster-store.ts'
 import { workOf } from './late-work.ts'
 import type { Settings } from './load-settings.ts'
-import { openapiDocument } from './openapi-document.ts'
 import { startTelemetry } from './telemetry.ts'
 
 /** The function over a real API server. Nothing listens, and nothing works until it is started. */
@@ -49,7 +48,7 @@ export async function openFunction(
     ...(sink === undefined ? {} : { sink }),
     ...(await loadJetStream(config)),
     certificate,
-    openapi: openapiDocument(),
+    openapi: loadDocument,
     clock,
     logger,
     telemetry,
@@ -67,6 +66,11 @@ export async function openFunction(
       return drained
     },
   }
+}
+
+async function loadDocument(): Promise<string> {
+  const { openapiDocument } = await import('./openapi-document.ts')
+  return openapiDocument()
 }
 
 async function untilBegun({ begun }: WorkedQueue, clock: Clock): Promise<void> {

@@ -45,7 +45,7 @@ export function createReplayWorld({ clock, logger }: { clock: Clock; logger: Log
     store,
     composeWork,
     certificate: undefined,
-    openapi: openapiDocument(),
+    openapi: async () => openapiDocument(),
     clock,
     logger,
   })

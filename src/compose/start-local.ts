@@ -86,7 +86,7 @@ async function startFunction(
   const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const { notAfter } = describeCertificate(serving.certPem, clock.now())
   const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter })
-  const openapi = openapiDocument()
+  const openapi = async () => openapiDocument()
   const runtime = composeRuntime({
     config,
     provider,

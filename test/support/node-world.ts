@@ -100,7 +100,7 @@ export function createNodeWorld(options: NodeWorldOptions = {}): NodeWorld {
     store: wrapStore?.(store) ?? store,
     composeWork,
     certificate: undefined,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: loggerInto({}, logs),
   })

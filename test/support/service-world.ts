@@ -121,7 +121,7 @@ export function createServiceWorld(options: ServiceWorldOptions = {}): ServiceWo
     store: options.wrapStore?.(store) ?? store,
     composeWork,
     certificate: undefined,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: silentLogger,
   })

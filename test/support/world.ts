@@ -154,7 +154,7 @@ export function createWorld(options: WorldOptions = {}): World {
     composeWork,
     ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: options.certificate,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: recordLogs(logs),
     ...(options.telemetry && { telemetry: options.telemetry }),

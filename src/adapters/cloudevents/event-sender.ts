@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Agent, Dispatcher } from 'undici'
 import { firstToken } from '../../domain/first-token.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -53,6 +52,7 @@ export function createEventSender(
 
 async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {}
+  const { readFile } = await import('node:fs/promises')
   try {
     // The receiver's own file may have several, for rotation.
     return { authorization: `Bearer ${firstToken(await readFile(tokenFile, 'utf8'))}` }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Agent } from 'undici'
 
 export interface JsonSource {
@@ -18,7 +17,7 @@ export function createJsonFetcher({ ca, tokenFile }: JsonSource): (url: string) 
   let dispatcher: Agent | undefined
   return async (url) => {
     if (!url.startsWith('https://')) throw new Error('not an https URL')
-    const { Agent, request } = await import('undici')
+    const [{ readFile }, { Agent, request }] = await Promise.all([import('node:fs/promises'), import('undici')])
     // Asked a few times an hour: without pipelining undici keeps no connection.
     dispatcher ??= new Agent({
       pipelining: 0,
