@@ -99,6 +99,8 @@ function report(
   { clock, logger, metrics, tracer }: DoorOptions,
 ): void {
   metrics.count(DOOR_METRICS.reviews.name, { door, result })
+  const warning = WARNINGS[result]
+  if (warning === undefined && logger.tellsInfo === false) return
   const trace = tracer?.current()
   const fields = {
     door,
@@ -113,7 +115,6 @@ function report(
     durationMs: clock.now() - started,
     ...(trace && { traceId: traceIdOf(trace) }),
   }
-  const warning = WARNINGS[result]
   if (warning === undefined) logger.info(fields, 'admission review answered')
   else logger.warn(fields, warning)
 }
