@@ -3,17 +3,18 @@ import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import { parseCidr } from '../domain/cidr.ts'
 import { hasFinalizer } from '../domain/finalizers.ts'
+import { createHostClaims } from '../domain/host-conflicts.ts'
 import type { Flow } from '../flow/flow.ts'
-import { recentList } from '../flow/recent-list.ts'
+import { recently } from '../flow/recently.ts'
 import { UNTRACED } from '../flow/untraced.ts'
 import type { Lock } from '../ports/lock.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
-import { listAll } from '../reconcilers/list-all.ts'
+import { eachPage } from '../reconcilers/list-all.ts'
 import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
 import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
 import {
+  type ClaimedHosts,
   createMultiClusterIngressReconciler,
-  type OurIngresses,
 } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
 import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
 import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
@@ -32,7 +33,7 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
   const dependencies = balancerDependencies(parts, lock)
   const { recorder } = dependencies
   const backends = backendSettings(config)
-  const ingress = { ...ingressClass, backends, ours: ourIngresses(parts) }
+  const ingress = { ...ingressClass, backends, claimedHosts: claimedHosts(parts) }
   const service = { ...multiClusterServices, backends }
   const exports = { ...ingressClass, ...multiClusterServices, finalizer, digest: sha256, disowned }
   return {
@@ -71,12 +72,15 @@ function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDepen
 // A rollout of many ingresses asks for one list, not for one each.
 const RECENT_MS = 10_000
 
-function ourIngresses({ config, store, clock }: ReconcilerParts): OurIngresses {
+function claimedHosts({ config, store, clock }: ReconcilerParts): ClaimedHosts {
   const load = async (signal: AbortSignal) => {
-    const ingresses = await listAll('MultiClusterIngress', store, { limit: 500, signal })
-    return ingresses.filter((ingress) => hasFinalizer(ingress, config.finalizer))
+    const claims = createHostClaims()
+    await eachPage('MultiClusterIngress', store, { limit: 500, signal }, (ingresses) => {
+      for (const ingress of ingresses) if (hasFinalizer(ingress, config.finalizer)) claims.add(ingress)
+    })
+    return claims
   }
-  return recentList(load, { clock, forMs: RECENT_MS })
+  return recently(load, { clock, forMs: RECENT_MS })
 }
 
 function backendSettings({ backends }: Config): BackendSettings {

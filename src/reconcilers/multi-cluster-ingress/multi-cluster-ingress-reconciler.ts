@@ -2,7 +2,7 @@ import type { BackendOptions } from '../../domain/backends/backend-options.ts'
 import { resolveIngressBackends } from '../../domain/backends/resolve-backends.ts'
 import { resolveCertificates } from '../../domain/backends/resolve-certificates.ts'
 import { blockedClusters } from '../../domain/blocked-clusters.ts'
-import { hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
+import { type HostClaims, hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { ownershipByClass } from '../../domain/ownership.ts'
@@ -27,11 +27,11 @@ export interface MultiClusterIngressSettings {
   /** Whose `status.serviceLocations` is written: that of ingresses that we serve, or of all, as the Go manager does. */
   serviceLocations: 'owned' | 'all'
   backends: BackendSettings
-  ours: OurIngresses
+  claimedHosts: ClaimedHosts
 }
 
-/** The ingresses that we hold, as they were a moment ago: who claims which host. The sweep finds what came since. */
-export type OurIngresses = (signal: AbortSignal) => Promise<readonly MultiClusterIngress[]>
+/** What the ingresses that we hold claimed a moment ago. The sweep finds what came since. */
+export type ClaimedHosts = (signal: AbortSignal) => Promise<HostClaims>
 
 /**
  * Serves the MultiClusterIngresses of our class. Locations, blocked clusters, backends and certificates come from the
@@ -51,7 +51,7 @@ export function createMultiClusterIngressReconciler(
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
       faultsOf: storedIngressFaults,
-      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.ours, reader, signal),
+      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.claimedHosts, reader, signal),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
     dependencies,
@@ -72,11 +72,11 @@ async function locate(
 async function resolveIngress(
   stored: MultiClusterIngress,
   options: BackendOptions,
-  ours: OurIngresses,
+  claimedHosts: ClaimedHosts,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<ResolvedObject> {
-  const conflicts = hasHosts(stored) ? hostConflicts(stored, await ours(signal)) : []
+  const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts(signal)) : []
   const ingress = withoutLostPaths(stored, conflicts)
   const references = {
     namespace: ingress.metadata.namespace ?? '',
