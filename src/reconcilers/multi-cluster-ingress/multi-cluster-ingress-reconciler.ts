@@ -5,6 +5,7 @@ import { blockedClusters } from '../../domain/blocked-clusters.ts'
 import { type HostClaims, hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
+import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import { ownershipByClass } from '../../domain/ownership.ts'
 import { referencedSecrets } from '../../domain/referenced-secrets.ts'
 import { referencedServices } from '../../domain/referenced-services.ts'
@@ -30,8 +31,13 @@ export interface MultiClusterIngressSettings {
   claimedHosts: ClaimedHosts
 }
 
-/** What the ingresses that we hold claimed a moment ago. The sweep finds what came since. */
-export type ClaimedHosts = (signal: AbortSignal) => Promise<HostClaims>
+/** Who claims which host, of the ingresses that we hold. */
+export interface ClaimedHosts {
+  /** As it was a moment ago. The sweep finds what came since. */
+  recent(signal: AbortSignal): Promise<HostClaims>
+  /** Where they have to be listed once more, this ingress as it is listed; undefined where they need not. */
+  renew(key: ObjectKey, signal: AbortSignal): Promise<{ object: MultiClusterIngress | undefined } | undefined>
+}
 
 /**
  * Serves the MultiClusterIngresses of our class. Locations, blocked clusters, backends and certificates come from the
@@ -49,6 +55,11 @@ export function createMultiClusterIngressReconciler(
       calls: loadBalancer && ingressCalls(loadBalancer),
       async ownershipOf(ingress, reader, signal) {
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
+      },
+      async readAgain(ingress, signal) {
+        return hasHosts(ingress)
+          ? settings.claimedHosts.renew(keyOf('MultiClusterIngress', ingress), signal)
+          : undefined
       },
       faultsOf: storedIngressFaults,
       resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.claimedHosts, reader, signal),
@@ -76,7 +87,7 @@ async function resolveIngress(
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<ResolvedObject> {
-  const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts(signal)) : []
+  const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts.recent(signal)) : []
   const ingress = withoutLostPaths(stored, conflicts)
   const references = {
     namespace: ingress.metadata.namespace ?? '',
