@@ -1,0 +1,6 @@
+import type { Figure } from './figure.ts'
+import { bundleSize } from './figures/bundle-size.ts'
+import { coldStart } from './figures/cold-start.ts'
+import { notifyDoor } from './figures/notify-door.ts'
+
+export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor]
