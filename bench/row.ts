@@ -65,7 +65,7 @@ export function counted({ name, unit, ours }: { name: string; unit: string; ours
   }
 }
 
-export function verdictOn({ median, low, high }: Summary, { bound, aim }: Asked): Verdict {
+function verdictOn({ median, low, high }: Summary, { bound, aim }: Asked): Verdict {
   if (bound === undefined) return 'told'
   if (isWithin(median, bound)) return aim !== undefined && isWithin(median, aim) ? 'aim' : 'within'
   return isWithin(low, bound) || isWithin(high, bound) ? 'undecided' : 'beyond'

@@ -1,9 +1,10 @@
 // The same with the review and its object validated, by code that ajv compiled at build time.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import { validateReview } from 'review-validator'
 
 const { PORT, CERT_FILE = '', KEY_FILE = '' } = process.env
+
+const { validateReview }: { validateReview(review: unknown): boolean } = require(`${__dirname}/review-validator.cjs`)
 
 const tls = { cert: readFileSync(CERT_FILE), key: readFileSync(KEY_FILE), keepAliveTimeout: 60_000 }
 const server = createServer(tls, (request, response) => {
