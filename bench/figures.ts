@@ -1,6 +1,7 @@
 import type { Figure } from './figure.ts'
+import { adapter } from './figures/adapter.ts'
 import { bundleSize } from './figures/bundle-size.ts'
 import { coldStart } from './figures/cold-start.ts'
 import { notifyDoor } from './figures/notify-door.ts'
 
-export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor]
+export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor, adapter]

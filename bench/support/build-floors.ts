@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild'
 import { reviewSchema } from '../floors/review-schema.ts'
 
 const FLOORS = join(import.meta.dirname, '../floors')
-const BUILT = ['bare-https', 'https-with-ajv', 'leaf-host'] as const
+const BUILT = ['bare-https', 'https-with-ajv', 'leaf-host', 'object-server'] as const
 
 const AS_OURS: BuildOptions = {
   bundle: true,

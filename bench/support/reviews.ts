@@ -15,7 +15,7 @@ export function ingressReview(name = 'storefront'): string {
 }
 
 function ingressOf5Kb(name: string): MultiClusterIngress {
-  const hosts = Array.from({ length: 11 }, (_, index) => `shop-${index}.example.com`)
+  const hosts = Array.from({ length: 15 }, (_, index) => `shop-${index}.example.com`)
   const object = buildIngress({
     metadata: { name, labels: { app: 'shop', tier: 'front' } },
     spec: {
