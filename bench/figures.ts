@@ -3,5 +3,6 @@ import { adapter } from './figures/adapter.ts'
 import { bundleSize } from './figures/bundle-size.ts'
 import { coldStart } from './figures/cold-start.ts'
 import { notifyDoor } from './figures/notify-door.ts'
+import { sweepFigure } from './figures/sweep.ts'
 
-export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor, adapter]
+export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor, adapter, sweepFigure]

@@ -7,8 +7,8 @@ import type { Figure } from '../figure.ts'
 import { type Asked, compared, counted, type Row } from '../row.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMeasured } from '../support/measured-process.ts'
+import { MEASURED_CORE, OTHER_CORE } from '../support/on-core.ts'
 import { ingressReview } from '../support/reviews.ts'
-import { CLIENT_CORE, SERVER_CORE } from '../support/run-load.ts'
 
 const CLIENT = join(import.meta.dirname, '../clients/get-objects.ts')
 const TOKEN = 'token'
@@ -45,7 +45,7 @@ async function withObjectServer<T>(bench: Bench, use: (server: Server) => Promis
   const process = startMeasured({
     args: [join(await bench.floors(), 'object-server.cjs')],
     env: { PORT: String(port), CERT_FILE: tls.certFile, KEY_FILE: tls.keyFile, OBJECT_FILE: objectFile },
-    core: SERVER_CORE,
+    core: OTHER_CORE,
   })
   try {
     await process.listening(port)
@@ -69,7 +69,7 @@ async function read(
   flags: string[] = [],
 ): Promise<GetResult> {
   const options: GetOptions = { ...server, concurrency, rounds: rounds ?? (quick ? 15 : 41), requests: 300 }
-  const client = startMeasured({ args: [...flags, CLIENT, JSON.stringify(options)], core: CLIENT_CORE })
+  const client = startMeasured({ args: [...flags, CLIENT, JSON.stringify(options)], core: MEASURED_CORE })
   return JSON.parse(await client.output())
 }
 

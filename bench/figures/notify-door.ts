@@ -7,8 +7,9 @@ import { type Asked, compared, type Row } from '../row.ts'
 import { freePort } from '../support/free-port.ts'
 import { floorServer, nodeLeaf } from '../support/leaf-commands.ts'
 import { type MeasuredProcess, type ProcessCommand, startMeasured } from '../support/measured-process.ts'
+import { MEASURED_CORE } from '../support/on-core.ts'
 import { ingressReview } from '../support/reviews.ts'
-import { runLoad, SERVER_CORE } from '../support/run-load.ts'
+import { runLoad } from '../support/run-load.ts'
 import { startStubCluster } from '../support/stub-cluster.ts'
 
 type Metric = 'perSecond' | 'p50' | 'p99' | 'cpu'
@@ -71,7 +72,7 @@ export const notifyDoor: Figure = {
 }
 
 async function start(command: ProcessCommand, port: number): Promise<MeasuredProcess> {
-  const server = startMeasured({ ...command, core: SERVER_CORE })
+  const server = startMeasured({ ...command, core: MEASURED_CORE })
   await server.listening(port)
   return server
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
+import { nodeOnCore } from './on-core.ts'
 import { type ProcessUsage, usageOf } from './process-usage.ts'
 
 export interface ProcessCommand {
@@ -28,15 +28,9 @@ export interface MeasuredProcess {
 
 const PATIENCE_MS = 10_000
 
-const TASKSET = '/usr/bin/taskset'
-
 export function startMeasured({ args, env = {}, folder, core }: ProcessCommand): MeasuredProcess {
   const { PATH = '', HOME = '' } = process.env
-  const isPinned = core !== undefined && existsSync(TASKSET)
-  const [command, given] = isPinned
-    ? [TASKSET, ['--cpu-list', String(core), process.execPath, ...args]]
-    : [process.execPath, args]
-  const child = spawn(command, given, {
+  const child = spawn(...nodeOnCore(core, args), {
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(folder === undefined ? {} : { cwd: folder }),
