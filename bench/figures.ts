@@ -3,6 +3,16 @@ import { adapter } from './figures/adapter.ts'
 import { bundleSize } from './figures/bundle-size.ts'
 import { coldStart } from './figures/cold-start.ts'
 import { notifyDoor } from './figures/notify-door.ts'
+import { reconcile } from './figures/reconcile.ts'
+import { requestsFigure } from './figures/requests.ts'
 import { sweepFigure } from './figures/sweep.ts'
 
-export const FIGURES: readonly Figure[] = [bundleSize, coldStart, notifyDoor, adapter, sweepFigure]
+export const FIGURES: readonly Figure[] = [
+  bundleSize,
+  coldStart,
+  notifyDoor,
+  adapter,
+  requestsFigure,
+  reconcile,
+  sweepFigure,
+]
