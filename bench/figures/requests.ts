@@ -1,5 +1,5 @@
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
-import { ourWebhooks } from '../../test/support/api-callers.ts'
+import { buildCloudEvent, ourWebhooks } from '../../test/support/api-callers.ts'
 import {
   buildClass,
   buildIngress,
@@ -25,8 +25,14 @@ const STEPS: readonly {
     writes: 0,
     act: (world) => world.edit(KEY, { metadata: { labels: { team: 'a' } } }),
   },
+  { name: 'told of once more', writes: 0, act: tellAgain },
   { name: 'deleted', writes: 3, act: (world) => world.remove(KEY) },
 ]
+
+/** What brings no state to compare with: an event, a sweep. */
+function tellAgain(world: World): Promise<unknown> {
+  return world.http('POST', '/events', buildCloudEvent('update', world.read(KEY) as never))
+}
 
 /** Requests to the API server for one ingress, as its webhooks tell of it. Nothing is timed. */
 export const requestsFigure: Figure = {

@@ -22,27 +22,28 @@ export const sweepFigure: Figure = {
   name: 'sweep',
   slow: true,
   async run(bench) {
-    const small = await sweepOf(bench, { ingresses: 1_000, perNamespace: 100 })
-    const large = await sweepOf(bench, { ingresses: 10_000, perNamespace: 100 })
+    const none = await withSettled(bench, sizeOf(0), [], async ({ running }) => running.usage().rssMb)
+    const small = await sweepOf(bench, sizeOf(1_000))
+    const large = await sweepOf(bench, sizeOf(10_000))
+    const memory = Object.entries({ '0': none, '1,000': small.rssMb, '10,000': large.rssMb }).map(([count, rssMb]) =>
+      counted({ name: `memory: RSS after sweeps of ${count} objects`, unit: 'MB', ours: [rssMb] }),
+    )
+    const growth = { name: 'memory: RSS at 10,000 objects beside 1,000', unit: 'MB' }
     return [
       ...small.rows,
       ...large.rows,
-      compared(
-        {
-          name: 'RSS after sweeps, 10,000 objects beside 1,000',
-          unit: 'MB',
-          ours: [large.rssMb],
-          floor: [small.rssMb],
-        },
-        MEMORY,
-      ),
+      ...memory,
+      compared({ ...growth, ours: [large.rssMb], floor: [small.rssMb] }, MEMORY),
     ]
   },
   async profile(bench, folder) {
-    const size = { ingresses: 10_000, perNamespace: 100 }
     const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-name=sweep.cpuprofile']
-    await withSettled(bench, size, flags, async ({ running }) => void (await running.doors.sweep()))
+    await withSettled(bench, sizeOf(10_000), flags, async ({ running }) => void (await running.doors.sweep()))
   },
+}
+
+function sizeOf(ingresses: number): WorldSize {
+  return { ingresses, perNamespace: 100 }
 }
 
 interface Settled {
@@ -86,8 +87,7 @@ function sweepOf(bench: Bench, size: WorldSize): Promise<{ rows: Row[]; rssMb: n
       rounds: bench.rounds ?? 5,
     })
     await lists.stop()
-    const { rssMb } = running.usage()
-    return { rows: [...rows, counted({ name: `${name}: RSS afterwards`, unit: 'MB', ours: [rssMb] })], rssMb }
+    return { rows, rssMb: running.usage().rssMb }
   })
 }
 

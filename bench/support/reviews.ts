@@ -14,7 +14,7 @@ export function ingressReview(name = 'storefront'): string {
   return JSON.stringify({ ...review, request: { ...review.request, userInfo, options } })
 }
 
-function ingressOf5Kb(name: string): MultiClusterIngress {
+export function ingressOf5Kb(name: string): MultiClusterIngress {
   const hosts = Array.from({ length: 15 }, (_, index) => `shop-${index}.example.com`)
   const object = buildIngress({
     metadata: { name, labels: { app: 'shop', tier: 'front' } },
