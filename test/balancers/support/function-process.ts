@@ -39,7 +39,7 @@ export interface FunctionOptions {
   className: string
 }
 
-const WCP = join(import.meta.dirname, '../../../src/cli/main.js')
+export const WCP = join(import.meta.dirname, '../../../src/cli/main.js')
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
 /** Short, so that what is held is emptied while somebody looks. */
 const GRACE_MS = 2_000

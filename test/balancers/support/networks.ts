@@ -22,9 +22,9 @@ export interface Networks {
   client(number: number): string
   /** Of the machine of the balancers itself. */
   machine: string
-  /** Of balancers: `number` from 1 to 60. */
+  /** Of balancers: `number` from 1 to 200. */
   balancer(number: number, family?: 'IPv4' | 'IPv6'): string
-  /** `number` from 1 to 60. */
+  /** `number` from 1 to 20. */
   pod(member: Member, number: number, family?: 'IPv4' | 'IPv6'): string
   /** In whose namespace the command runs: to be put before it. */
   inside(namespace: Namespace): string[]
@@ -42,7 +42,8 @@ export class NetworksForbidden extends Error {
 const PREFIX = 'wcp-balancers'
 const CLIENTS = 9
 const FIRST = 10
-const MOST = 60
+const BALANCERS = 200
+const PODS = 20
 
 export function openNetworks(): Networks {
   removeLeftovers()
@@ -75,7 +76,7 @@ export function openNetworks(): Networks {
       `link set ${outside} up`,
       ...addresses(outside, 0, 1, CLIENTS),
     ])
-    ip(['link set lo up', `link set ${inside} up`, ...addresses(inside, 0, FIRST, FIRST + MOST)], nameOf('front'))
+    ip(['link set lo up', `link set ${inside} up`, ...addresses(inside, 0, FIRST, FIRST + BALANCERS)], nameOf('front'))
   }
 
   function joinMember(member: Member, net: number): void {
@@ -84,7 +85,7 @@ export function openNetworks(): Networks {
         'link set lo up',
         `link add uplink type veth peer name ${member} netns ${nameOf('front')}`,
         'link set uplink up',
-        ...addresses('uplink', net, FIRST + 1, FIRST + MOST),
+        ...addresses('uplink', net, FIRST + 1, FIRST + PODS),
         `route add default via ${v4(net, 1)}`,
       ],
       nameOf(member),

@@ -27,12 +27,15 @@ const SLICE_PORTS: SlicePort[] = [
   { name: 'proxied', port: PORTS.proxied },
 ]
 
+type Family = 'IPv4' | 'IPv6'
+
 /** Which pods of each cluster, by number; without a cluster the Service does not run there. */
 export type PodsOfService = Partial<Record<Member, readonly number[]>>
 
 /** What Karmada itself writes on its control plane: clusters, Services with bindings, and what it collects from members. */
 export interface Shop {
-  publish(service: string, pods: PodsOfService): Promise<void>
+  /** Over IPv4 alone, unless families are named. */
+  publish(service: string, pods: PodsOfService, families?: readonly Family[]): Promise<void>
   /** What the slices of one cluster list from now on. */
   setPods(service: string, cluster: Member, numbers: readonly number[]): Promise<void>
   /** As Karmada's remedy controller does for a Remedy with the action TrafficControl. */
@@ -45,14 +48,15 @@ export async function openShop(admin: ApiClient, networks: Networks): Promise<Sh
   await mustBe(201, admin.post('/api/v1/namespaces', namespace()))
   for (const member of MEMBERS) await mustBe(201, admin.post(CLUSTERS, { ...buildCluster(member), spec: {} }))
 
-  const families = ['IPv4', 'IPv6'] as const
-  const endpoints = (member: Member, numbers: readonly number[], family: (typeof families)[number]) =>
+  const familiesOf = new Map<string, readonly Family[]>()
+  const endpoints = (member: Member, numbers: readonly number[], family: Family) =>
     numbers.map((number) => ({ addresses: [networks.pod(member, number, family)], conditions: { ready: true } }))
   const sliceName = (service: string, member: Member, family: string) =>
     `imported-${member}-${service}-${family.toLowerCase()}`
 
   return {
-    async publish(service, pods) {
+    async publish(service, pods, families = ['IPv4']) {
+      familiesOf.set(service, families)
       const clusters = MEMBERS.filter((member) => pods[member] !== undefined)
       await create(`${CORE}/services`, buildTemplate(service, SERVICE_PORTS))
       await create(BINDINGS, buildBinding(service, clusters))
@@ -70,7 +74,7 @@ export async function openShop(admin: ApiClient, networks: Networks): Promise<Sh
         }
     },
     async setPods(service, cluster, numbers) {
-      for (const family of families) {
+      for (const family of familiesOf.get(service) ?? []) {
         const path = `${SLICES}/${sliceName(service, cluster, family)}`
         await mustBe(200, admin.patch('merge-patch', path, { endpoints: endpoints(cluster, numbers, family) }))
       }

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import type { Scenario } from '../scenario.ts'
+import { balanced, expose, type Lane, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { describeFailures, type Load, type Request, startLoad } from '../support/load.ts'
+import { startPods } from '../support/pods.ts'
+import type { World } from '../support/world.ts'
+
+/** Of all requests. */
+const LIMIT = 0.001
+const DOOMED = [11, 12]
+/** Notices a pod that is silent before a client gives up. */
+const OPTIONS = {
+  'connect-timeout': '1',
+  'health-check-protocol': 'tcp',
+  'health-check-interval': '1',
+  'health-check-timeout': '1',
+}
+
+export const scenarios: Scenario[] = [
+  {
+    name: 'pods killed: fewer than one request in a thousand fails',
+    run: (world) =>
+      underLoad(world, 'killed', async ({ doomed, loads, world }) => {
+        await doomed.kill()
+        await more(loads)
+        // Karmada notices, some time later.
+        await world.shop.setPods('killed', 'west', [])
+      }),
+  },
+  {
+    name: 'the cable of a cluster pulled: fewer than one request in a thousand fails',
+    run: (world) =>
+      underLoad(world, 'unplugged', async ({ loads, world }) => {
+        world.networks.setLink('west', 'down')
+        try {
+          await more(loads)
+        } finally {
+          world.networks.setLink('west', 'up')
+        }
+      }),
+  },
+]
+
+interface Failing {
+  world: World
+  loads: Record<Lane, Load>
+  doomed: { kill(): Promise<void> }
+}
+
+async function underLoad(world: World, service: string, fail: (failing: Failing) => Promise<void>): Promise<void> {
+  const doomed = await startPods(world.networks, 'west', DOOMED)
+  await world.shop.publish(service, { east: [1, 2], west: DOOMED })
+  const targets = await expose(world, service, { options: OPTIONS })
+  const loads = await onEach(LANES, async (lane) => startLoad(targets[lane], { reuse: lane !== 'tcp', pauseMs: 20 }))
+  try {
+    await more(loads)
+    await fail({ world, loads, doomed })
+    await more(loads)
+  } finally {
+    const tallies = await onEach(LANES, (lane) => loads[lane].stop())
+    await doomed.kill()
+    for (const lane of LANES)
+      world.log(`${TITLES[lane]}: ${describeFailures(tallies[lane])}, the slowest took ${slowest(loads[lane].requests)} ms`)
+    for (const lane of LANES)
+      assert.ok(tallies[lane].failed < tallies[lane].requests * LIMIT, `${TITLES[lane]}: too many failed`)
+  }
+  await withdraw(world, ...LANES.map((lane) => balanced(lane, service)))
+}
+
+async function more(loads: Record<Lane, Load>): Promise<void> {
+  await Promise.all(Object.values(loads).map((load) => load.more(1_500)))
+}
+
+function slowest(requests: readonly Request[]): string {
+  return Math.max(...requests.map(({ from, to }) => to - from)).toFixed(0)
+}

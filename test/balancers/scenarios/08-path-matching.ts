@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import type { MultiClusterIngress } from '../../../src/domain/multi-cluster-ingress.ts'
+import { matchRoute } from '../../../src/domain/routing/match-route.ts'
+import { planIngressRoutes } from '../../../src/domain/routing/plan-ingress-routes.ts'
+import { routeSettings } from '../../../src/domain/routing/route-settings.ts'
+import { eachOf } from '../../apiserver/support/each-of.ts'
+import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
+import { buildBackends, buildPort } from '../../support/build-backends.ts'
+import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../../support/path-table.ts'
+import type { Scenario } from '../scenario.ts'
+import { ask } from '../support/connection.ts'
+import { type Balanced, balanced, HTTP_LANES, type HttpLane, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { createRandom, randomIngress, randomRequest } from '../support/random-ingress.ts'
+import type { World } from '../support/world.ts'
+
+/** The Services of the table, each a pod of its own, so that an answer says which one was taken. */
+const PODS_OF_SERVICE = {
+  s0: { east: [1] },
+  s1: { east: [2] },
+  s2: { east: [3] },
+  s3: { west: [1] },
+  fallback: { west: [2] },
+} as const
+
+const SERVICES = new Map(
+  Object.entries(PODS_OF_SERVICE).map(([service, pods]) => {
+    const [[cluster, numbers] = ['', []]] = Object.entries(pods)
+    return [`${cluster}-${numbers[0]}`, service]
+  }),
+)
+
+const SEED = 20_260_301
+const PLANS = 40
+const REQUESTS = 25
+
+export const scenarios: Scenario[] = [
+  {
+    name: 'path matching: every row of the documentation, and of the most specific host, through both proxies',
+    async run(world) {
+      for (const [service, pods] of Object.entries(PODS_OF_SERVICE)) await world.shop.publish(service, pods)
+      await onEach(HTTP_LANES, (lane) => theTable(world, lane))
+      world.log(`${PATH_TABLE.length} rows through ${HTTP_LANES.length} proxies`)
+    },
+  },
+  {
+    name: 'path matching: random objects, two of them on one address, answered as the reference matcher says',
+    async run(world) {
+      await onEach(HTTP_LANES, (lane) => randomly(world, lane))
+      world.log(`${PLANS} addresses, ${PLANS * REQUESTS} requests through each of ${HTTP_LANES.length} proxies, seed ${SEED}`)
+    },
+  },
+]
+
+async function theTable(world: World, lane: HttpLane): Promise<void> {
+  const addresses = world.pools[lane].rows
+  const objects = PATH_TABLE.map((row, index) => placed(lane, `row-${index}`, ingressOfRow(row), addresses[index] ?? ''))
+  await world.apply(...objects)
+  const wrong: string[] = []
+  await eachOf(PATH_TABLE.entries(), 10, async ([index, row]) => {
+    const expected = serviceOfRow(row)
+    const served = await settled(addresses[index] ?? '', row.host, row.path, expected)
+    if (served !== expected) wrong.push(`${describeRow(row)}, not ${served}`)
+  })
+  assert.deepEqual(wrong, [], TITLES[lane])
+  await withdraw(world, ...objects)
+}
+
+/** Two objects an address; what the first has, the second leaves out. */
+async function randomly(world: World, lane: HttpLane): Promise<void> {
+  const random = createRandom(SEED)
+  const addresses = world.pools[lane].rows
+  const cases = Array.from({ length: PLANS }, (_, index) => {
+    const first = randomIngress(random, [])
+    const ingresses = [first, randomIngress(random, [first])]
+    const requests = Array.from({ length: REQUESTS }, () => randomRequest(random, ingresses))
+    return { address: addresses[index] ?? '', ingresses, requests, index }
+  })
+  const objects = cases.flatMap(({ ingresses, address, index }) =>
+    ingresses.map((ingress, place) => placed(lane, `random-${index}-${place}`, ingress, address)),
+  )
+  await world.apply(...objects)
+  const wrong: string[] = []
+  for (const { address, ingresses, requests } of cases) {
+    await eachOf(requests, 5, async ({ host, path }) => {
+      const expected = expectedOf(ingresses, host, path)
+      const served = await settled(address, host, path, expected)
+      if (served !== expected)
+        wrong.push(`${host}${path} → ${expected}, not ${served}: ${JSON.stringify(ingresses.map(({ spec }) => spec))}`)
+    })
+    if (wrong.length > 5) break
+  }
+  assert.deepEqual(wrong, [], TITLES[lane])
+  await withdraw(world, ...objects)
+}
+
+function placed(lane: HttpLane, name: string, { spec = {} }: MultiClusterIngress, address: string): Balanced {
+  const { ingressClassName: _, ...rest } = spec
+  return balanced(lane, name, { spec: rest, options: { 'address-pool': 'rows', 'static-ip': address } })
+}
+
+const BACKENDS = buildBackends(
+  Object.fromEntries(Object.keys(PODS_OF_SERVICE).map((name) => [name, [buildPort({ east: ['10.0.0.1:80'] })]])),
+)
+
+function expectedOf(ingresses: readonly MultiClusterIngress[], host: string, path: string): string {
+  const plans = ingresses.map((ingress) => planIngressRoutes(ingress, BACKENDS, [], routeSettings({})))
+  const [withoutQuery = ''] = path.split('?')
+  const match = matchRoute(plans, host, withoutQuery)
+  if (match.kind === 'none') return '404'
+  const upstream = match.kind === 'default' ? match.upstream : match.route.upstream
+  return upstream?.replace(/:80$/, '') ?? '503'
+}
+
+/** What answers, as soon as it is as expected; what answers in the end when it never is. */
+async function settled(address: string, host: string, path: string, expected: string): Promise<string> {
+  let served = ''
+  try {
+    return await eventually(async () => {
+      const { status, pod } = await ask({ protocol: 'http', address, port: 80, host, path })
+      served = pod === undefined ? String(status) : (SERVICES.get(pod.pod) ?? pod.pod)
+      assert.equal(served, expected)
+      return served
+    }, 15_000, 100)
+  } catch (error) {
+    return served === '' ? String(error) : served
+  }
+}
