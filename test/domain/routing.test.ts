@@ -1,31 +1,22 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { PortBackend } from '../../src/domain/backends/backends.ts'
 import type { Certificate } from '../../src/domain/backends/resolve-certificates.ts'
+import { listenerSettings } from '../../src/domain/listening/listener-settings.ts'
+import { planListeners } from '../../src/domain/listening/plan-listeners.ts'
 import type { IngressBackend } from '../../src/domain/multi-cluster-ingress.ts'
 import { compareRoutes } from '../../src/domain/routing/compare-routes.ts'
 import { coversHost } from '../../src/domain/routing/covers-host.ts'
 import { matchRoute } from '../../src/domain/routing/match-route.ts'
-import { planIngressRoutes, type RouteSettings } from '../../src/domain/routing/plan-ingress-routes.ts'
+import { planIngressRoutes } from '../../src/domain/routing/plan-ingress-routes.ts'
 import type { PlannedRoute, RoutePlan } from '../../src/domain/routing/route-plan.ts'
+import { type RouteSettings, routeSettings } from '../../src/domain/routing/route-settings.ts'
 import { serverWeights, type WeightedCluster } from '../../src/domain/routing/server-weights.ts'
 import { buildBackends, buildPort, type PoolsByCluster } from '../support/build-backends.ts'
-import { buildIngress } from '../support/build-objects.ts'
+import { buildIngress, buildService } from '../support/build-objects.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../support/path-table.ts'
 
-const SETTINGS: RouteSettings = {
-  options: {
-    tlsRedirect: 0,
-    passiveFailures: 0,
-    passiveSeconds: 10,
-    requestHeaders: {},
-    responseHeaders: {},
-    connectTimeoutSeconds: 5,
-    responseTimeoutSeconds: 60,
-    idleTimeoutSeconds: 60,
-    requestBodyLimit: 0,
-    affinity: 'none',
-  },
-}
+const SETTINGS = routeSettings({})
 
 const NAMES = ['s0', 's1', 's2', 'fallback']
 const ALL = buildBackends(Object.fromEntries(NAMES.map((name) => [name, [buildPort({ east: ['10.64.0.11:8080'] })]])))
@@ -229,6 +220,42 @@ t.test('upstreams', async (t) => {
   const hostile = buildIngress({ spec: { defaultBackend: to('web\n  bind *:1') } })
   const refused = planIngressRoutes(hostile, buildBackends({ 'web\n  bind *:1': [buildPort({})] }), [], SETTINGS)
   t.match([refused.upstreams, refused.defaultUpstream], [[], undefined])
+})
+
+t.test('listeners of a MultiClusterService', async (t) => {
+  const plan = (...ports: PortBackend[]) =>
+    planListeners(buildService(), buildBackends({ game: ports, other: [buildPort({}, { port: 7 })] }), {
+      ...listenerSettings({ clusterWeights: { east: 2 } }),
+    })
+  const game = buildPort({ west: ['10.65.0.1:90'], east: ['10.64.0.1:90'] }, { port: 90, name: 'game' })
+  const { plan: planned, findings } = plan(
+    game,
+    buildPort({}, { port: 80, state: 'held' }),
+    buildPort({}, { port: 81 }),
+  )
+  t.strictSame(planned.listeners, [
+    { port: 80, name: '', state: 'held', servers: [] },
+    { port: 81, name: '', state: 'empty', servers: [] },
+    {
+      port: 90,
+      name: 'game',
+      state: 'serving',
+      servers: [
+        { address: '10.64.0.1', port: 90, cluster: 'east', weight: 2 },
+        { address: '10.65.0.1', port: 90, cluster: 'west', weight: 1 },
+      ],
+    },
+  ])
+  t.strictSame(findings, [])
+  t.strictSame(plan(game, buildPort({}, { port: 53, protocol: 'UDP' })).findings, [
+    {
+      field: 'spec.ports',
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 53: UDP cannot be balanced here; name ports in spec.ports that are TCP only',
+    },
+  ])
+  const { port: _, ...nameless } = buildPort({}, { name: 'gone' })
+  t.strictSame(plan(nameless).plan.listeners, [], 'no number, no listener')
 })
 
 const HOST = fc.constantFrom('', 'a.com', 'b.com', '*.com', '*.a.com', 'x.a.com')

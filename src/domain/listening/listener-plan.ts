@@ -19,7 +19,7 @@ export interface PlannedListener {
   servers: PlannedServer[]
 }
 
-/** From annotations (`listener-annotations.ts`), with all defaults filled in. */
+/** From annotations (`listener-settings.ts`), with all defaults filled in. */
 export interface ListenerOptions {
   /** Networks that may connect; empty for all. */
   sourceRanges: string[]

@@ -8,16 +8,8 @@ import { coversHost } from './covers-host.ts'
 import { isRequestPath } from './is-request-path.ts'
 import { isRuleHost } from './is-rule-host.ts'
 import { planServers } from './plan-servers.ts'
-import type { PlannedCertificate, PlannedRoute, PlannedUpstream, RouteOptions, RoutePlan } from './route-plan.ts'
-import type { ClusterWeights } from './server-weights.ts'
-
-/** What the annotations of an ingress say of its traffic (`route-annotations.ts`). */
-export interface RouteSettings {
-  options: RouteOptions
-  clusterWeights?: ClusterWeights
-  /** Overrides appProtocol. */
-  backendProtocol?: PlannedUpstream['protocol']
-}
+import type { PlannedCertificate, PlannedRoute, PlannedUpstream, RoutePlan } from './route-plan.ts'
+import type { RouteSettings } from './route-settings.ts'
 
 /**
  * Resolves an ingress to what a proxy does. The ingress has lost the paths that an older one keeps (`host-conflicts.ts`).

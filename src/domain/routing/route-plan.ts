@@ -62,7 +62,7 @@ export interface PlannedCertificate {
   key: string
 }
 
-/** From annotations (`route-annotations.ts`), with all defaults filled in. */
+/** From annotations (`route-settings.ts`), with all defaults filled in. */
 export interface RouteOptions {
   /** Requests over plain HTTP for hosts with a certificate are sent to HTTPS; the status, 0 for no redirect. */
   tlsRedirect: 0 | 301 | 302 | 307 | 308

@@ -1,67 +1,35 @@
+import {
+  type AnnotationValue,
+  dnsName,
+  flag,
+  isPort,
+  name,
+  oneOf,
+  shaped,
+  wholeNumber,
+} from '../balancer-annotations/annotation-values.ts'
+import type { AnnotationRow } from '../balancer-annotations/parse-annotations.ts'
 import { parseIpAddress } from '../ip-address.ts'
 import type { BalancerOptions } from './balancer-options.ts'
 import { parseLabelSelector } from './parse-label-selector.ts'
 
-/** What Services may ask of their balancer under our own name. */
-export const ANNOTATION_PREFIX = 'load-balancer.webhook-cloud-provider.dev/'
-
-/** One annotation: the parser refuses with a text, the rest is for readers (`describeAnnotations`). */
-export interface BalancerAnnotation {
-  option: keyof BalancerOptions
-  /** What values there are, in words. */
-  values: string
+/** One annotation: how it is read, and the rest for readers (`describeAnnotations`). */
+export type BalancerAnnotation = AnnotationRow<BalancerOptions> & {
   meaning: string
   /** `create`: read when the balancer is made; a later change asks for a new Service. */
   changes: 'any time' | 'create'
-  parse(text: string): Parsed
 }
 
-export type Parsed = { value: BalancerOptions[keyof BalancerOptions] } | { fault: string }
-
-const number = (least: number, most: number) => ({
-  values: `${least} to ${most}`,
-  parse: (text: string): Parsed =>
-    /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
-      ? { value: Number(text) }
-      : { fault: `must be a whole number from ${least} to ${most}` },
-})
-
-const oneOf = (...known: readonly string[]) => ({
-  values: known.map((value) => `\`${value}\``).join(', '),
-  parse: (text: string): Parsed =>
-    known.includes(text) ? { value: text } : { fault: `must be one of ${known.join(', ')}` },
-})
-
-const flag = {
-  values: '`true`, `false`',
-  parse: (text: string): Parsed =>
-    text === 'true' || text === 'false' ? { value: text === 'true' } : { fault: 'must be true or false' },
-}
-
-const shaped = (values: string, fits: (text: string) => boolean) => ({
-  values,
-  parse: (text: string): Parsed => (fits(text) ? { value: text } : { fault: `must be ${values}` }),
-})
-
-const ports = {
+const ports: AnnotationValue<number[]> = {
   values: 'ports, separated by commas',
-  parse(text: string): Parsed {
+  parse(text) {
     const texts = text.split(',').map((port) => port.trim())
     return texts.every(isPort) ? { value: texts.map(Number) } : { fault: 'must be ports, separated by commas' }
   },
 }
 
-const isPort = (text: string) => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
-const isName = (text: string) => /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,253}[A-Za-z0-9])?$/.test(text)
-// The API server refuses to publish an address as a hostname.
-const isDnsName = (text: string) =>
-  text.length <= 253 &&
-  /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) &&
-  !/^[\d.]+$/.test(text)
 const isPath = (text: string) => /^\/[\x21-\x7e]*$/.test(text) && text.length <= 1024
 const isText = (text: string) => /^\P{Cc}{1,1024}$/u.test(text)
-
-const name = shaped('a name of letters, digits, dashes, dots and underscores', isName)
 const text = shaped('a text of at most 1024 printable characters', isText)
 const anyTime = { changes: 'any time' } as const
 const create = { changes: 'create' } as const
@@ -110,7 +78,7 @@ export const BALANCER_ANNOTATIONS: Readonly<Record<string, BalancerAnnotation>> 
   },
   'health-check-port': {
     option: 'healthCheckPort',
-    ...number(1, 65_535),
+    ...wholeNumber(1, 65_535),
     ...anyTime,
     meaning: 'Where it is asked. With `externalTrafficPolicy: Local` the health check node port is used instead.',
   },
@@ -122,25 +90,25 @@ export const BALANCER_ANNOTATIONS: Readonly<Record<string, BalancerAnnotation>> 
   },
   'health-check-interval': {
     option: 'healthCheckIntervalSeconds',
-    ...number(1, 300),
+    ...wholeNumber(1, 300),
     ...anyTime,
     meaning: 'Seconds from one question to the next.',
   },
   'health-check-timeout': {
     option: 'healthCheckTimeoutSeconds',
-    ...number(1, 300),
+    ...wholeNumber(1, 300),
     ...anyTime,
     meaning: 'Seconds until no answer is a bad one; not longer than the interval.',
   },
   'healthy-threshold': {
     option: 'healthyThreshold',
-    ...number(1, 10),
+    ...wholeNumber(1, 10),
     ...anyTime,
     meaning: 'Good answers in a row that make a node serve.',
   },
   'unhealthy-threshold': {
     option: 'unhealthyThreshold',
-    ...number(1, 10),
+    ...wholeNumber(1, 10),
     ...anyTime,
     meaning: 'Bad answers in a row that take it out.',
   },
@@ -152,7 +120,7 @@ export const BALANCER_ANNOTATIONS: Readonly<Record<string, BalancerAnnotation>> 
   },
   'idle-timeout': {
     option: 'idleTimeoutSeconds',
-    ...number(1, 4_000),
+    ...wholeNumber(1, 4_000),
     ...anyTime,
     meaning: 'Seconds after which a silent connection is closed.',
   },
@@ -171,7 +139,7 @@ export const BALANCER_ANNOTATIONS: Readonly<Record<string, BalancerAnnotation>> 
   },
   hostname: {
     option: 'hostname',
-    ...shaped('a DNS name in lower case, not an address', isDnsName),
+    ...dnsName,
     ...anyTime,
     meaning: 'Published in the place of the addresses.',
   },

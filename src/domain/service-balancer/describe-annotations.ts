@@ -1,4 +1,5 @@
-import { ANNOTATION_PREFIX, BALANCER_ANNOTATIONS } from './balancer-annotations.ts'
+import { ANNOTATION_PREFIX } from '../balancer-annotations/parse-annotations.ts'
+import { BALANCER_ANNOTATIONS } from './balancer-annotations.ts'
 
 /** The table for readers, in Markdown; `docs/service-annotations.md` holds it, and a test compares the two. */
 export function describeAnnotations(): string {
