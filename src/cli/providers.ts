@@ -1,8 +1,13 @@
 import { createProviderRegistry, type ProviderRegistry } from '../provider/registry.ts'
+import { caddyProviderFactory } from '../providers/caddy/caddy-provider.ts'
 import { exampleProviderFactory } from '../providers/example/example-provider.ts'
 import { fakeProviderFactory } from '../providers/fake/fake-provider.ts'
 
 /** The providers that come with this package. A function of your own registers its own beside or instead. */
 export function builtInProviders(): ProviderRegistry {
-  return createProviderRegistry({ fake: fakeProviderFactory, example: exampleProviderFactory })
+  return createProviderRegistry({
+    caddy: caddyProviderFactory,
+    example: exampleProviderFactory,
+    fake: fakeProviderFactory,
+  })
 }

@@ -1,0 +1,59 @@
+/**
+ * What is read and written of Caddy's JSON (https://caddyserver.com/docs/json/), as of Caddy 2.6. Whatever else is in
+ * there belongs to somebody else, and is carried along as it came.
+ */
+export interface CaddyConfiguration {
+  apps?: {
+    http?: { http_port?: number; servers?: Record<string, CaddyServer> } & Foreign
+    tls?: { certificates?: { load_pem?: CaddyCertificate[] } & Foreign } & Foreign
+  } & Foreign
+  [other: string]: unknown
+}
+
+type Foreign = Record<string, unknown>
+
+export interface CaddyServer {
+  listen?: string[]
+  routes?: CaddyRoute[]
+  tls_connection_policies?: CaddyConnectionPolicy[]
+  automatic_https?: { disable: boolean }
+  protocols?: string[]
+}
+
+export interface CaddyRoute {
+  /** Makes the route addressable: `GET /id/<@id>`. */
+  '@id'?: string
+  /** Of the routes of one group only the first that matches is applied, whatever subroute it is in. */
+  group?: string
+  match?: CaddyObject[]
+  handle?: CaddyHandler[]
+}
+
+export type CaddyObject = Readonly<Record<string, unknown>>
+
+export interface CaddyHandler {
+  handler: string
+  [setting: string]: unknown
+}
+
+export interface CaddyCertificate {
+  /** PEM. */
+  certificate: string
+  /** PEM. Never to be logged. */
+  key: string
+  tags?: string[]
+}
+
+export interface CaddyConnectionPolicy {
+  match?: { sni: string[] }
+  certificate_selection: { any_tag: string[] }
+}
+
+/** What is ours in a Caddy that others use too begins with this: servers, ids, variables, groups and tags. */
+export const OURS = 'webhook-cloud-provider'
+
+/** Set by the route that a request takes, and asked by the routes of balancers and upstreams. */
+export const BALANCER_VARIABLE = `${OURS}.balancer`
+export const UPSTREAM_VARIABLE = `${OURS}.upstream`
+/** Set where a certificate covers the host. */
+export const TLS_VARIABLE = `${OURS}.tls`

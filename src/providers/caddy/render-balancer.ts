@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../domain/canonical-json.ts'
+import type { RoutePlan } from '../../domain/routing/route-plan.ts'
+import { balancerId } from './balancer-id.ts'
+import { BALANCER_VARIABLE, type CaddyRoute, TLS_VARIABLE, UPSTREAM_VARIABLE } from './caddy-configuration.ts'
+import { type CaddyRecord, recordOf, recordRoute, subroutes } from './caddy-record.ts'
+import { renderUpstream } from './render-upstream.ts'
+
+/** What a balancer is rendered from, beside its plan. */
+export interface BalancerSettings {
+  httpsPort: number
+  /** Stands for all settings of the provider; another one makes every record outdated. */
+  revision: string
+}
+
+/**
+ * The one route of a balancer: what is sent where, and its record. Which requests come here is said by the dispatching
+ * route of the address (`render-server.ts`), by setting variables: hosts can belong to several balancers.
+ *
+ * `served` is the route that Caddy has.
+ */
+export function renderBalancer(
+  record: Omit<CaddyRecord, 'digest'>,
+  { upstreams, options }: Pick<RoutePlan, 'upstreams' | 'options'>,
+  settings: BalancerSettings,
+  served: CaddyRoute | undefined,
+): CaddyRoute {
+  const id = balancerId(record.identity)
+  const cookieName = `lb-${digestOf(id).slice(0, 8)}`
+  const route = (digest: string): CaddyRoute => ({
+    '@id': id,
+    match: [{ vars: { [BALANCER_VARIABLE]: [id] } }],
+    handle: [
+      {
+        handler: 'subroute',
+        routes: [
+          ...tlsRedirect(options.tlsRedirect, settings.httpsPort),
+          ...upstreams.map((each) => renderUpstream(each, options, cookieName, servedRoute(served, each.key))),
+          { handle: [{ handler: 'static_response', status_code: 503 }] },
+          recordRoute({ ...record, digest }),
+        ],
+      },
+    ],
+  })
+  return route(digestOfRoute(route(''), settings.revision))
+}
+
+/** Whether a balancer's route is as it was rendered, by the settings that hold now: nobody edited it by hand. */
+export function isAsRendered(route: CaddyRoute, { revision }: Pick<BalancerSettings, 'revision'>): boolean {
+  const record = recordOf(route)
+  if (record === undefined) return false
+  const handle = [
+    { handler: 'subroute', routes: [...subroutes(route).slice(0, -1), recordRoute({ ...record, digest: '' })] },
+  ]
+  return record.digest === digestOfRoute({ ...route, handle }, revision)
+}
+
+function digestOfRoute(route: CaddyRoute, revision: string): string {
+  return digestOf(`${revision}\n${canonicalJson(route)}`)
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** On the port for plain HTTP alone; the path is the one that was asked for, whatever it is rewritten to. */
+function tlsRedirect(status: number, httpsPort: number): CaddyRoute[] {
+  if (status === 0) return []
+  const port = httpsPort === 443 ? '' : `:${httpsPort}`
+  const location = `https://{http.request.host}${port}{http.request.orig_uri}`
+  return [
+    {
+      match: [{ protocol: 'http', vars: { [TLS_VARIABLE]: ['yes'] } }],
+      handle: [{ handler: 'static_response', status_code: status, headers: { Location: [location] } }],
+    },
+  ]
+}
+
+function servedRoute(served: CaddyRoute | undefined, key: string): CaddyRoute | undefined {
+  const wanted = canonicalJson([{ vars: { [UPSTREAM_VARIABLE]: [key] } }])
+  return subroutes(served).find(({ match }) => canonicalJson(match) === wanted)
+}

@@ -1,0 +1,131 @@
+import { parseIpAddress } from '../../domain/ip-address.ts'
+import type { PlannedServer, PlannedUpstream, RouteOptions } from '../../domain/routing/route-plan.ts'
+import { type CaddyHandler, type CaddyRoute, UPSTREAM_VARIABLE } from './caddy-configuration.ts'
+import { literal } from './literal.ts'
+import { repeatServers } from './repeat-servers.ts'
+
+/** Against a server that is gone and not yet known to be: enough for passive checks to notice on the way. */
+const RETRIES = 3
+
+/**
+ * The route of a balancer that sends to one Service port. One reverse proxy a port, so that health checks are made once
+ * a server, not once a path.
+ *
+ * `served` is the route that Caddy has for it: while a pool is held and its servers are not known, theirs stay.
+ */
+export function renderUpstream(
+  upstream: PlannedUpstream,
+  options: RouteOptions,
+  cookieName: string,
+  served: CaddyRoute | undefined,
+): CaddyRoute {
+  const dials = dialsOf(upstream, served)
+  return {
+    match: [{ vars: { [UPSTREAM_VARIABLE]: [upstream.key] } }],
+    handle:
+      dials.length === 0
+        ? [{ handler: 'static_response', status_code: 503 }]
+        : [...bodyLimit(options), reverseProxy(upstream, dials, options, cookieName)],
+  }
+}
+
+/** `10.0.0.1:8080`, as often as its weight asks for. */
+function dialsOf({ key, state, servers }: PlannedUpstream, served: CaddyRoute | undefined): string[] {
+  const taking = servers.filter(({ weight }) => weight > 0)
+  if (taking.length === 0) return state === 'held' ? servedDials(served) : []
+  return repeatServers(taking.map((server) => ({ dial: dialOf(key, server), weight: server.weight })))
+}
+
+function dialOf(key: string, { address, port }: PlannedServer): string {
+  const parsed = parseIpAddress(address)
+  // Caddy takes anything for a dial address, a placeholder too, and fails only when it is used.
+  if (parsed === undefined || !Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new Error(`${key}: an endpoint has the address ${JSON.stringify(`${address}:${port}`)}, which is none`)
+  }
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+function servedDials(served: CaddyRoute | undefined): string[] {
+  const proxy = served?.handle?.find(({ handler }) => handler === 'reverse_proxy')
+  const upstreams = Array.isArray(proxy?.['upstreams']) ? proxy['upstreams'] : []
+  return upstreams.flatMap((each: { dial?: unknown } | null) => (typeof each?.dial === 'string' ? [each.dial] : []))
+}
+
+function bodyLimit({ requestBodyLimit }: RouteOptions): CaddyHandler[] {
+  return requestBodyLimit === 0 ? [] : [{ handler: 'request_body', max_size: requestBodyLimit }]
+}
+
+function reverseProxy(
+  { protocol }: PlannedUpstream,
+  dials: readonly string[],
+  options: RouteOptions,
+  cookieName: string,
+): CaddyHandler {
+  const headers = {
+    ...headerOperations('request', options.requestHeaders),
+    ...headerOperations('response', options.responseHeaders),
+  }
+  const health = healthChecks(options)
+  return {
+    handler: 'reverse_proxy',
+    upstreams: dials.map((dial) => ({ dial })),
+    transport: transport(protocol, options),
+    load_balancing: {
+      selection_policy: selectionPolicy(dials, options, cookieName),
+      ...(new Set(dials).size > 1 ? { retries: RETRIES } : {}),
+    },
+    ...(Object.keys(health).length === 0 ? {} : { health_checks: health }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+  }
+}
+
+function transport(
+  protocol: PlannedUpstream['protocol'],
+  { connectTimeoutSeconds, responseTimeoutSeconds, idleTimeoutSeconds }: RouteOptions,
+): object {
+  return {
+    protocol: 'http',
+    dial_timeout: `${connectTimeoutSeconds}s`,
+    response_header_timeout: `${responseTimeoutSeconds}s`,
+    read_timeout: `${idleTimeoutSeconds}s`,
+    write_timeout: `${idleTimeoutSeconds}s`,
+    ...(protocol === 'https' ? { tls: { insecure_skip_verify: true } } : {}),
+    ...(protocol === 'h2c' ? { versions: ['h2c', '2'] } : {}),
+  }
+}
+
+/** In turn where all servers are alike; by chance where one is repeated, or its neighbour would get what it cannot take. */
+function selectionPolicy(dials: readonly string[], { affinity }: RouteOptions, cookieName: string): object {
+  if (affinity === 'source-ip') return { policy: 'ip_hash' }
+  if (affinity === 'cookie') return { policy: 'cookie', name: cookieName }
+  return { policy: new Set(dials).size === dials.length ? 'round_robin' : 'random' }
+}
+
+function healthChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOptions): Record<string, object> {
+  return {
+    ...(healthCheck === undefined || healthCheck.protocol === 'tcp'
+      ? {}
+      : {
+          active: {
+            uri: healthCheck.path,
+            ...(healthCheck.port === undefined ? {} : { port: healthCheck.port }),
+            interval: `${healthCheck.intervalSeconds}s`,
+            timeout: `${healthCheck.timeoutSeconds}s`,
+          },
+        }),
+    ...(passiveFailures === 0 ? {} : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
+  }
+}
+
+function headerOperations(direction: 'request' | 'response', headers: Readonly<Record<string, string>>): object {
+  const entries = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))
+  const removed = entries.filter(([, value]) => value === '').map(([name]) => literal(name))
+  const set = entries.filter(([, value]) => value !== '').map(([name, value]) => [literal(name), [literal(value)]])
+  if (entries.length === 0) return {}
+  return {
+    [direction]: {
+      ...(set.length === 0 ? {} : { set: Object.fromEntries(set) }),
+      ...(removed.length === 0 ? {} : { delete: removed }),
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A real Caddy with an admin endpoint on a free port of this machine, and nothing configured. */
+export interface RunningCaddy {
+  admin: string
+  /** What it has, as the admin endpoint answers it. */
+  configuration(): Promise<Record<string, unknown>>
+  /** An administrator at work, without If-Match. */
+  change(method: string, path: string, value?: unknown): Promise<void>
+  /** Killed, and started with nothing configured. */
+  restart(): Promise<void>
+  /** Killed without a word. */
+  kill(): Promise<void>
+  /** In KiB, of the process. */
+  residentMemory(): number
+  close(): Promise<void>
+}
+
+/** Why there is none, and what to do; undefined when there is one. In CI a missing one is a failure. */
+export function caddyMissing(environment: NodeJS.ProcessEnv): string | undefined {
+  const found = spawnSync('caddy', ['version']).status === 0
+  if (found || environment['CI'] !== undefined) return undefined
+  return 'caddy is not installed: apt-get install -y caddy'
+}
+
+/** `listen` is an address of Caddy's, for a socket; a free port when absent. */
+export async function startCaddy(socket?: string): Promise<RunningCaddy> {
+  const directory = mkdtempSync(join(tmpdir(), 'caddy-'))
+  const port = await freePort()
+  const listen = socket === undefined ? `127.0.0.1:${port}` : `unix/${socket}`
+  const admin = socket === undefined ? `http://127.0.0.1:${port}` : `unix://${socket}`
+  const file = join(directory, 'caddy.json')
+  writeFileSync(file, JSON.stringify({ admin: { listen, config: { persist: false } } }))
+  let running: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    const environment = { ...process.env, HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
+    running = spawn('caddy', ['run', '--config', file], { stdio: 'ignore', env: environment })
+    for (let attempt = 0; attempt < 400; attempt += 1) {
+      if ((await ask('GET', '/config/').catch(() => undefined)) !== undefined) return
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+    throw new Error(`caddy does not answer on ${listen}`)
+  }
+
+  async function kill(): Promise<void> {
+    const stopping = running
+    running = undefined
+    if (stopping === undefined || stopping.exitCode !== null) return
+    const exited = new Promise((resolve) => void stopping.once('exit', resolve))
+    stopping.kill('SIGKILL')
+    await exited
+  }
+
+  function ask(method: string, path: string, value?: unknown): Promise<string> {
+    const options = {
+      method,
+      path,
+      agent: false,
+      headers: { 'content-type': 'application/json', ...(socket === undefined ? {} : { host: '' }) },
+      ...(socket === undefined ? { host: '127.0.0.1', port } : { socketPath: socket }),
+    }
+    return new Promise((resolve, reject) => {
+      const sent = request(options, async (response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk as Buffer)
+        const body = Buffer.concat(chunks).toString()
+        if (response.statusCode === 200) resolve(body)
+        else reject(new Error(`${method} ${path}: ${response.statusCode} ${body}`))
+      })
+      sent.once('error', reject)
+      sent.end(value === undefined ? undefined : JSON.stringify(value))
+    })
+  }
+
+  await start()
+  return {
+    admin,
+    configuration: async () => JSON.parse(await ask('GET', '/config/')) as Record<string, unknown>,
+    change: async (method, path, value) => void (await ask(method, path, value)),
+    async restart() {
+      await kill()
+      await start()
+    },
+    kill,
+    residentMemory() {
+      const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(running?.pid)])
+      return Number(stdout.toString().trim())
+    },
+    async close() {
+      await kill()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
