@@ -85,7 +85,7 @@ module.exports = {
       from: { path: inSource('domain', 'provider', 'ports', 'reconcilers', 'flow') },
       to: { dependencyTypes: ['core'] },
     },
-    only('fastify', ['adapters/http', 'local', 'compose']),
+    only('fastify', ['adapters/http', 'adapters/provider-server', 'local', 'compose']),
     only('light-my-request', ['adapters/http']),
     only('@kubernetes/client-node', ['adapters/kubernetes']),
     only('pino', ['adapters/logging']),

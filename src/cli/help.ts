@@ -134,6 +134,37 @@ Writes a package with a provider of your own, which keeps its contract on a clou
 
 exit code: 0 written · 2 wrong usage`,
 
+  provider: `usage: wcp provider NAME --tls-cert FILE --tls-key FILE --token-file FILE [options]
+
+Serves one provider over HTTP until SIGTERM or SIGINT, for a function elsewhere whose provider is "http". Then it finishes
+the calls under way.
+
+  --config FILE        the provider's options, in YAML: what stands under provider.options in a function's configuration
+  --listen HOST:PORT   where to listen (default: :9443, on every address)
+  --tls-cert FILE      certificate chain in PEM; read again when it is replaced
+  --tls-key FILE       its private key
+  --token-file FILE    tokens that callers may show, one a line; read again when it changes
+  --insecure           without TLS and token; on a loopback address only
+  --request-bytes N    largest request (default: 16777216)
+  --answer-bytes N     largest answer (default: 4194304)
+  --drain-seconds N    for the calls under way when it stops (default: 25)
+  --log-level LEVEL    debug, info (default), warn, error or silent; the log goes to standard error
+
+exit code: 0 stopped · 1 failed, or the port is not to be had · 2 wrong usage or configuration`,
+
+  conformance: `usage: wcp conformance URL [--token-file FILE] [--ca FILE] [--level 1|2] [--patience SECONDS] [--node FILE] [--json]
+
+Examines a provider that is served over HTTP by its contract: makes balancers of its own in the account, and deletes them.
+
+  --token-file FILE    bearer token of the provider; of several lines the first
+  --ca FILE            authority of its certificate; the system's unless given
+  --level 1|2          2 (default): overlaps, lost answers, and others in the account, too
+  --patience SECONDS   how long the cloud may go on saying RetryAfter (default: 10)
+  --node FILE          a Node (kubectl get node NAME -o yaml) whose machine runs, for instances and routes
+  --json               the report for programs
+
+exit code: 0 it passed · 1 it did not, or cannot be reached · 2 wrong usage`,
+
   watch: `usage: wcp watch --config FILE [--sink URL] [--ca FILE] [--token-file FILE] [--sweep-every SECONDS] [--scope SCOPE]
 
 Tells a running function, by CloudEvents, of what no review tells: Clusters, and Secrets by their metadata.

@@ -47,6 +47,14 @@ const COMMANDS = {
     does: 'begin a provider of your own',
     load: async () => (await import('./init-command.ts')).initCommand,
   },
+  provider: {
+    does: 'serve a provider over HTTP, beside what it programs',
+    load: async () => (await import('./provider-command.ts')).providerCommand,
+  },
+  conformance: {
+    does: 'examine a provider that is served over HTTP',
+    load: async () => (await import('./conformance-command.ts')).conformanceCommand,
+  },
   watch: {
     does: 'tell a running function of what no review tells',
     load: async () => (await import('./watch-command.ts')).watchCommand,
@@ -88,7 +96,7 @@ function isHelp(argument: string): boolean {
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(11)}${does}`)
+  const lines = Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(13)}${does}`)
   return ['usage: wcp <command> [options]', '', ...lines, '', 'the options of a command: wcp <command> --help'].join(
     '\n',
   )

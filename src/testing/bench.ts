@@ -1,17 +1,9 @@
-import { isProviderError } from '../provider/errors.ts'
 import type { BalancerIdentity, BalancerRecord, BalancerResult } from '../provider/multicluster.ts'
-import { ConformanceFault } from './conformance-fault.ts'
+import type { Patience } from './patience.ts'
 import type { TestedBalancer } from './tested-balancer.ts'
 
-export interface BenchOptions {
-  /** How long the cloud may go on saying `RetryAfter`, in milliseconds. */
-  patienceMs: number
-  wait(ms: number): Promise<void>
-  now(): number
-}
-
 /** What a check works with: a balancer interface, identities of its own, and patience. */
-export interface Bench {
+export interface Bench extends Pick<Patience, 'outcomeOf' | 'patienceMs' | 'wait'> {
   balancer: TestedBalancer
   /** An identity that no other check uses. */
   identity(changes?: Partial<BalancerIdentity>): BalancerIdentity
@@ -21,60 +13,22 @@ export interface Bench {
   update(identity: BalancerIdentity, revision?: number): Promise<BalancerResult>
   delete(identity: BalancerIdentity): Promise<void>
   deleteGone(identity: BalancerIdentity): Promise<void>
-  /** How one call ends within `patienceMs`. */
-  outcomeOf(call: Promise<unknown>): Promise<CallOutcome>
-  patienceMs: number
   /** Deletes whatever the check made. */
   cleanUp(): Promise<void>
 }
 
-export type CallOutcome = 'answered' | 'rejected' | 'pending'
-
-const LOOK_EVERY_MS = 5
-const LONGEST_WAIT_MS = 1_000
-
 export const CLUSTER_ID = 'conformance'
 
-export function createBench(balancer: TestedBalancer, name: string, options: BenchOptions): Bench {
-  const { patienceMs, wait, now } = options
+export function createBench(balancer: TestedBalancer, name: string, patience: Patience): Bench {
+  const { patiently, outcomeOf, patienceMs, wait } = patience
   const made: BalancerIdentity[] = []
   let identities = 0
-
-  async function outcomeOf(call: Promise<unknown>): Promise<CallOutcome> {
-    const found: { outcome: CallOutcome } = { outcome: 'pending' }
-    const note = (outcome: CallOutcome) => () => {
-      found.outcome = outcome
-    }
-    call.then(note('answered'), note('rejected'))
-    for (const until = now() + patienceMs; found.outcome === 'pending' && now() < until; ) await wait(LOOK_EVERY_MS)
-    return found.outcome
-  }
-
-  async function attempt<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const controller = new AbortController()
-    const answer = call(controller.signal)
-    if ((await outcomeOf(answer)) !== 'pending') return answer
-    controller.abort(new Error('deadline'))
-    throw new ConformanceFault(`${what} has not answered within ${patienceMs} ms: throw RetryAfter instead of waiting`)
-  }
-
-  async function patiently<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    for (const until = now() + patienceMs; ; ) {
-      try {
-        return await attempt(what, call)
-      } catch (error) {
-        if (!isProviderError(error) || error.kind !== 'RetryAfter') throw failure(what, error)
-        if (now() >= until)
-          throw new ConformanceFault(`${what} still says RetryAfter after ${patienceMs} ms: ${error.message}`)
-        await wait(Math.min(error.afterMs, LONGEST_WAIT_MS))
-      }
-    }
-  }
 
   return {
     balancer,
     patienceMs,
     outcomeOf,
+    wait,
     identity(changes = {}) {
       identities += 1
       const identity = {
@@ -100,10 +54,4 @@ export function createBench(balancer: TestedBalancer, name: string, options: Ben
       for (const identity of made) await this.delete(identity)
     },
   }
-}
-
-function failure(what: string, error: unknown): ConformanceFault {
-  if (error instanceof ConformanceFault) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return new ConformanceFault(`${what} fails: ${message}`, { cause: error })
 }

@@ -1,13 +1,13 @@
 import type { Bench } from './bench.ts'
 
 /** One point of the contract, made out of calls. */
-export interface ConformanceCheck {
+export interface ConformanceCheck<B = Bench> {
   name: string
   level: 1 | 2
   /** What the contract says. */
   contract: string
   /** Why there is nothing to look at, or undefined. */
-  skip?(bench: Bench): string | undefined
+  skip?(bench: B): string | undefined
   /** Throws `ConformanceFault` when the provider does otherwise. */
-  run(bench: Bench): Promise<void>
+  run(bench: B): Promise<void>
 }

@@ -1,8 +1,13 @@
+import type { Node } from '../domain/node.ts'
 import type { Provider } from '../provider/provider.ts'
-import { type BenchOptions, createBench } from './bench.ts'
+import { createBench } from './bench.ts'
+import { createInstancesBench, createRoutesBench } from './cloud-bench.ts'
 import type { ConformanceCheck } from './conformance-check.ts'
+import { INSTANCES_CHECKS } from './instances-checks.ts'
 import { LEVEL_ONE } from './level-one.ts'
 import { LEVEL_TWO } from './level-two.ts'
+import { createPatience } from './patience.ts'
+import { ROUTES_CHECKS } from './routes-checks.ts'
 import { testedBalancers } from './tested-balancer.ts'
 
 /** What is examined. */
@@ -13,6 +18,8 @@ export interface ConformanceSubject {
   level: 1 | 2
   /** How long the cloud may go on saying `RetryAfter`, and an aborted call may take, in milliseconds; 10 000 when absent. */
   patienceMs?: number
+  /** A node whose machine runs: it is looked at, and routes of the check lead to it. Without one that is skipped. */
+  node?: Node
   /** Of what waits and tells the time; the system's when absent. */
   clock?: { now(): number; wait(ms: number): Promise<void> }
 }
@@ -42,10 +49,9 @@ const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 /** Examines a provider by its contract (`MultiClusterProvider`, `CloudProvider`). Never rejects for what the provider does. */
 export async function examineProvider(subject: ConformanceSubject): Promise<ConformanceReport> {
   const provider = await subject.createProvider()
-  const kinds = testedBalancers(provider).map(({ kind }) => kind)
-  const checks = [...LEVEL_ONE, ...LEVEL_TWO].filter(({ level }) => level <= subject.level)
-  const results = [checkName(provider), checkInterfaces(kinds)]
-  for (const kind of kinds) for (const check of checks) results.push(await runCheck(kind, check, subject))
+  const parts = partsOf(provider)
+  const results = [checkName(provider), checkInterfaces(parts)]
+  for (const part of parts) results.push(...(await examinePart(part, subject)))
   return {
     provider: provider.name,
     level: subject.level,
@@ -75,26 +81,77 @@ function checkName({ name }: Provider): ConformanceResult {
   return result('provider/name', 1, contract, isGood ? undefined : `it is "${name}"`)
 }
 
-function checkInterfaces(kinds: readonly string[]): ConformanceResult {
-  const contract = 'it implements loadBalancer, mcsLoadBalancer or cloudProvider.loadBalancer'
-  if (kinds.length > 0) return result('provider/interfaces', 1, contract, undefined)
-  const message = 'it balances nothing, so there is nothing to examine'
+function checkInterfaces(parts: readonly string[]): ConformanceResult {
+  const contract = 'it implements loadBalancer, mcsLoadBalancer or a part of cloudProvider'
+  if (parts.length > 0) return result('provider/interfaces', 1, contract, undefined)
+  const message = 'it serves nothing, so there is nothing to examine'
   return { check: 'provider/interfaces', level: 1, contract, outcome: 'skipped', message }
 }
 
-async function runCheck(
-  kind: string,
-  check: ConformanceCheck,
+/** `MultiClusterIngress`, … of balancers; `instances` and `routes`. */
+function partsOf(provider: Provider): string[] {
+  const { cloudProvider } = provider
+  return [
+    ...testedBalancers(provider).map(({ kind }) => kind),
+    ...(cloudProvider?.instancesV2?.() === undefined ? [] : ['instances']),
+    ...(cloudProvider?.routes() === undefined ? [] : ['routes']),
+  ]
+}
+
+async function examinePart(part: string, subject: ConformanceSubject): Promise<ConformanceResult[]> {
+  const patience = createPatience(patienceOptions(subject))
+  const cloudParts = ({ cloudProvider }: Provider) => ({
+    providerName: cloudProvider?.providerName() ?? '',
+    node: subject.node,
+    patience,
+  })
+  switch (part) {
+    case 'instances':
+      return examine(part, INSTANCES_CHECKS, subject, (provider) => {
+        const instances = provider.cloudProvider?.instancesV2?.()
+        return instances && createInstancesBench(instances, cloudParts(provider))
+      })
+    case 'routes':
+      return examine(part, ROUTES_CHECKS, subject, (provider, name) => {
+        const routes = provider.cloudProvider?.routes()
+        const place = ROUTES_CHECKS.findIndex((check) => check.name === name)
+        return routes && createRoutesBench(routes, place, cloudParts(provider))
+      })
+    default:
+      return examine(part, [...LEVEL_ONE, ...LEVEL_TWO], subject, (provider, name) => {
+        const balancer = testedBalancers(provider).find(({ kind }) => kind === part)
+        return balancer && createBench(balancer, name, patience)
+      })
+  }
+}
+
+/** Each check has a bench of its own, over a provider of its own. */
+async function examine<B extends { cleanUp(): Promise<void> }>(
+  part: string,
+  checks: readonly ConformanceCheck<B>[],
   subject: ConformanceSubject,
+  benchOf: (provider: Provider, check: string) => B | undefined,
+): Promise<ConformanceResult[]> {
+  const results: ConformanceResult[] = []
+  for (const check of checks.filter(({ level }) => level <= subject.level)) {
+    const bench = benchOf(await subject.createProvider(), check.name)
+    results.push(await runCheck(part, check, bench))
+  }
+  return results
+}
+
+async function runCheck<B extends { cleanUp(): Promise<void> }>(
+  part: string,
+  check: ConformanceCheck<B>,
+  bench: B | undefined,
 ): Promise<ConformanceResult> {
   const { name, level, contract } = check
-  const balancer = testedBalancers(await subject.createProvider()).find((each) => each.kind === kind)
-  if (balancer === undefined) return result(`${kind}/${name}`, level, contract, 'the provider has lost this interface')
-  const bench = createBench(balancer, name, benchOptions(subject))
+  if (bench === undefined) return result(`${part}/${name}`, level, contract, 'the provider has lost this interface')
   const skipped = check.skip?.(bench)
-  if (skipped !== undefined) return { check: `${kind}/${name}`, level, contract, outcome: 'skipped', message: skipped }
-  const fault = (await faultOf(() => check.run(bench))) ?? (await faultOf(() => bench.cleanUp()))
-  return result(`${kind}/${name}`, level, contract, fault)
+  if (skipped !== undefined) return { check: `${part}/${name}`, level, contract, outcome: 'skipped', message: skipped }
+  const fault = await faultOf(() => check.run(bench))
+  const left = await faultOf(() => bench.cleanUp())
+  return result(`${part}/${name}`, level, contract, fault ?? left)
 }
 
 async function faultOf(action: () => Promise<void>): Promise<string | undefined> {
@@ -110,8 +167,8 @@ function result(check: string, level: 1 | 2, contract: string, fault: string | u
   return { check, level, contract, outcome: fault === undefined ? 'passed' : 'failed', message: fault ?? '' }
 }
 
-function benchOptions({ patienceMs = PATIENCE_MS, clock = SYSTEM_CLOCK }: ConformanceSubject): BenchOptions {
-  return { patienceMs, wait: (ms) => clock.wait(ms), now: () => clock.now() }
+function patienceOptions({ patienceMs = PATIENCE_MS, clock = SYSTEM_CLOCK }: ConformanceSubject) {
+  return { patienceMs, wait: (ms: number) => clock.wait(ms), now: () => clock.now() }
 }
 
 const SYSTEM_CLOCK = {

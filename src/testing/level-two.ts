@@ -66,6 +66,71 @@ export const LEVEL_TWO: readonly ConformanceCheck[] = [
     },
   },
   {
+    name: 'answer-lost-midway',
+    level: 2,
+    contract: 'the same at whichever moment the caller gives up',
+    async run(bench) {
+      for (const ms of [1, 5, 25]) {
+        const identity = bench.identity()
+        const controller = new AbortController()
+        const lost = bench.balancer.ensure({ identity, revision: 1, signal: controller.signal })
+        const outcome = bench.outcomeOf(lost)
+        await bench.wait(ms)
+        controller.abort(new Error('deadline'))
+        demand((await outcome) !== 'pending', `ensure does not settle after its signal fired at ${ms} ms`)
+        await bench.ensure(identity)
+        demand(
+          (await bench.get(identity)) !== undefined,
+          `get does not see what ensure finished (given up at ${ms} ms)`,
+        )
+        await demandListed(bench, identity, 1, `an answer lost at ${ms} ms`)
+        await bench.delete(identity)
+        demand((await bench.get(identity)) === undefined, `the delete leaves what was made (given up at ${ms} ms)`)
+      }
+    },
+  },
+  {
+    name: 'update-answer-lost',
+    level: 2,
+    contract: 'an update that is aborted leaves the balancer there, and the next one brings it to what is asked',
+    async run(bench) {
+      const identity = bench.identity()
+      await bench.ensure(identity)
+      const first = (await bench.get(identity))?.status
+      const controller = new AbortController()
+      const lost = bench.balancer.update({ identity, revision: 2, signal: controller.signal })
+      controller.abort(new Error('deadline'))
+      demand((await bench.outcomeOf(lost)) !== 'pending', 'update does not settle after its signal fired')
+      demand((await bench.get(identity)) !== undefined, 'the balancer is gone after an update that was aborted')
+      await bench.update(identity, 2)
+      const record = await bench.get(identity)
+      demand(sameLoadBalancerStatus(record?.status, first), 'the address changed')
+      demand(
+        record?.fingerprint === undefined || record.fingerprint === fingerprintOf(2),
+        `get answers the fingerprint ${record?.fingerprint} after an update with ${fingerprintOf(2)}`,
+      )
+    },
+  },
+  {
+    name: 'delete-answer-lost',
+    level: 2,
+    contract: 'a delete that is aborted is finished by the next one; nothing comes back',
+    async run(bench) {
+      const identity = bench.identity()
+      await bench.ensure(identity)
+      const controller = new AbortController()
+      const lost = bench.balancer.delete({ identity, revision: 1, signal: controller.signal })
+      controller.abort(new Error('deadline'))
+      demand((await bench.outcomeOf(lost)) !== 'pending', 'delete does not settle after its signal fired')
+      await bench.delete(identity)
+      demand(
+        (await bench.get(identity)) === undefined,
+        'the balancer is there after a delete that followed an aborted one',
+      )
+      await demandListed(bench, identity, 0, 'a delete that followed an aborted one')
+    },
+  },
+  {
     name: 'list-is-the-record',
     level: 2,
     contract: 'list names every balancer of this cluster and kind, whole, and no other',

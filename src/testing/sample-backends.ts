@@ -4,10 +4,12 @@ import type { Backends } from '../domain/backends/backends.ts'
 export function backendsOf({
   namespace,
   name,
+  port,
   revision,
 }: {
   namespace: string
   name: string
+  port: number
   revision: number
 }): Backends {
   const endpoints = Array.from({ length: revision }, (_, index) => ({
@@ -20,6 +22,6 @@ export function backendsOf({
     draining: false,
   }))
   const pool = { cluster: 'member1', state: 'serving' as const, endpoints }
-  const port = { port: 80, name: 'http', protocol: 'TCP', pools: [pool], state: 'serving' as const }
-  return { services: [{ namespace, name, ports: [port] }] }
+  const served = { port, name: 'http', protocol: 'TCP', pools: [pool], state: 'serving' as const }
+  return { services: [{ namespace, name, ports: [served] }] }
 }

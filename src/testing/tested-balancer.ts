@@ -39,7 +39,7 @@ export interface TestedBalancer {
 }
 
 const CLUSTER = 'kubernetes'
-const PORT = 80
+const WEB_PORT = 80
 
 export function fingerprintOf(revision: number): string {
   return `conformance-${revision}`
@@ -173,6 +173,17 @@ function argumentWatch() {
   }
 }
 
+/** Hosts and ports differ from identity to identity: on one address, two objects cannot have the same. */
+function hostOf({ clusterId, namespace, name, uid }: BalancerIdentity, revision: number): string {
+  return `${name}-${revision}.${uid}.${namespace}.${clusterId}.example.com`
+}
+
+function portOf({ clusterId, namespace, name, uid }: BalancerIdentity): number {
+  const text = [clusterId, namespace, name, uid].join('/')
+  const hash = [...text].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 999_983, 7)
+  return 10_000 + (hash % 20_000)
+}
+
 function metadataOf({ namespace, name, uid }: BalancerIdentity) {
   return { namespace, name, uid, resourceVersion: '1' }
 }
@@ -185,9 +196,11 @@ function ingressOf({ identity, revision }: Pick<BalancerRequest, 'identity' | 'r
     spec: {
       rules: [
         {
-          host: `${identity.name}-${revision}.example.com`,
+          host: hostOf(identity, revision),
           http: {
-            paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: PORT } } } }],
+            paths: [
+              { path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: WEB_PORT } } } },
+            ],
           },
         },
       ],
@@ -200,7 +213,7 @@ function mcsOf({ identity }: Pick<BalancerRequest, 'identity' | 'revision'>): Mu
     apiVersion: 'networking.karmada.io/v1alpha1',
     kind: 'MultiClusterService',
     metadata: metadataOf(identity),
-    spec: { types: ['LoadBalancer'], ports: [{ name: 'http', port: PORT }] },
+    spec: { types: ['LoadBalancer'], ports: [{ name: 'http', port: portOf(identity) }] },
   }
 }
 
@@ -214,7 +227,7 @@ function serviceOf({ identity }: Pick<BalancerRequest, 'identity'>): Service {
       clusterIP: '10.96.0.17',
       ipFamilies: ['IPv4'],
       externalTrafficPolicy: 'Cluster',
-      ports: [{ name: 'http', port: PORT, protocol: 'TCP', targetPort: 8080, nodePort: 30_080 }],
+      ports: [{ name: 'http', port: portOf(identity), protocol: 'TCP', targetPort: 8080, nodePort: 30_080 }],
     } as NonNullable<Service['spec']>,
   }
 }
@@ -252,7 +265,9 @@ function making(request: BalancerRequest): ProviderContext {
     ...reading(request),
     backends: backendsOf({
       namespace: identity.namespace,
-      name: identity.kind === 'MultiClusterIngress' ? 'web' : identity.name,
+      ...(identity.kind === 'MultiClusterIngress'
+        ? { name: 'web', port: WEB_PORT }
+        : { name: identity.name, port: portOf(identity) }),
       revision,
     }),
     fingerprint: fingerprintOf(revision),
