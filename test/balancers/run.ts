@@ -14,6 +14,8 @@ const SCENARIOS = join(import.meta.dirname, 'scenarios')
 const wanted = process.argv.slice(2)
 const log = (line: string) => void process.stdout.write(`${line}\n`)
 
+// Each process that is started ends with this one.
+process.setMaxListeners(100)
 process.exitCode = await main()
 
 async function main(): Promise<number> {

@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
-import { balanced, expose, type Lane, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { balanced, expose, LANES, type Lane, onEach, TITLES, withdraw } from '../support/lanes.ts'
 import { describeFailures, type Load, type Request, startLoad } from '../support/load.ts'
 import { startPods } from '../support/pods.ts'
 import type { World } from '../support/world.ts'
 
 /** Of all requests. */
 const LIMIT = 0.001
+const DARK_MS = 6_000
 const DOOMED = [11, 12]
-/** Notices a pod that is silent before a client gives up. */
-const OPTIONS = {
+/** A pod that is silent is noticed before a client gives up. */
+const COMMON = {
   'connect-timeout': '1',
-  'health-check-protocol': 'tcp',
   'health-check-interval': '1',
   'health-check-timeout': '1',
+  'unhealthy-threshold': '2',
+}
+const LAYER_7 = { ...COMMON, 'health-check-path': '/healthz', 'response-timeout': '2' }
+const OPTIONS: Record<Lane, Record<string, string>> = {
+  caddy: LAYER_7,
+  haproxy: LAYER_7,
+  tcp: { ...COMMON, 'health-check-protocol': 'tcp' },
 }
 
 export const scenarios: Scenario[] = [
@@ -33,6 +41,8 @@ export const scenarios: Scenario[] = [
       underLoad(world, 'unplugged', async ({ loads, world }) => {
         world.networks.setLink('west', 'down')
         try {
+          // Longer than any of the timeouts: nothing is saved by its coming back.
+          await pause(DARK_MS)
           await more(loads)
         } finally {
           world.networks.setLink('west', 'up')
@@ -48,9 +58,9 @@ interface Failing {
 }
 
 async function underLoad(world: World, service: string, fail: (failing: Failing) => Promise<void>): Promise<void> {
-  const doomed = await startPods(world.networks, 'west', DOOMED)
   await world.shop.publish(service, { east: [1, 2], west: DOOMED })
-  const targets = await expose(world, service, { options: OPTIONS })
+  const doomed = await startPods(world.networks, 'west', DOOMED)
+  const targets = await expose(world, service, (lane) => ({ options: OPTIONS[lane] }))
   const loads = await onEach(LANES, async (lane) => startLoad(targets[lane], { reuse: lane !== 'tcp', pauseMs: 20 }))
   try {
     await more(loads)
@@ -60,7 +70,9 @@ async function underLoad(world: World, service: string, fail: (failing: Failing)
     const tallies = await onEach(LANES, (lane) => loads[lane].stop())
     await doomed.kill()
     for (const lane of LANES)
-      world.log(`${TITLES[lane]}: ${describeFailures(tallies[lane])}, the slowest took ${slowest(loads[lane].requests)} ms`)
+      world.log(
+        `${TITLES[lane]}: ${describeFailures(tallies[lane])}, the slowest took ${slowest(loads[lane].requests)} ms`,
+      )
     for (const lane of LANES)
       assert.ok(tallies[lane].failed < tallies[lane].requests * LIMIT, `${TITLES[lane]}: too many failed`)
   }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { ask } from '../support/connection.ts'
-import { balanced, expose, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { answersFrom, balanced, expose, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 
 export const scenario: Scenario = {
@@ -26,11 +24,7 @@ export const scenario: Scenario = {
       }
     }
     for (const functionProcess of Object.values(world.functions)) await functionProcess.sweep()
-    for (const lane of LANES)
-      await eventually(async () => {
-        const { pod } = await ask(targets[lane])
-        assert.equal(pod?.pod, 'west-2', `${TITLES[lane]}: the pod that came meanwhile`)
-      }, 5_000)
+    for (const lane of LANES) await answersFrom(targets[lane], 'west-2')
     await withdraw(world, ...LANES.map((lane) => balanced(lane, 'orphaned')))
   },
 }

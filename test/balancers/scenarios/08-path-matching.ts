@@ -46,14 +46,18 @@ export const scenarios: Scenario[] = [
     name: 'path matching: random objects, two of them on one address, answered as the reference matcher says',
     async run(world) {
       await onEach(HTTP_LANES, (lane) => randomly(world, lane))
-      world.log(`${PLANS} addresses, ${PLANS * REQUESTS} requests through each of ${HTTP_LANES.length} proxies, seed ${SEED}`)
+      world.log(
+        `${PLANS} addresses, ${PLANS * REQUESTS} requests through each of ${HTTP_LANES.length} proxies, seed ${SEED}`,
+      )
     },
   },
 ]
 
 async function theTable(world: World, lane: HttpLane): Promise<void> {
   const addresses = world.pools[lane].rows
-  const objects = PATH_TABLE.map((row, index) => placed(lane, `row-${index}`, ingressOfRow(row), addresses[index] ?? ''))
+  const objects = PATH_TABLE.map((row, index) =>
+    placed(lane, `row-${index}`, ingressOfRow(row), addresses[index] ?? ''),
+  )
   await world.apply(...objects)
   const wrong: string[] = []
   await eachOf(PATH_TABLE.entries(), 10, async ([index, row]) => {
@@ -71,26 +75,33 @@ async function randomly(world: World, lane: HttpLane): Promise<void> {
   const addresses = world.pools[lane].rows
   const cases = Array.from({ length: PLANS }, (_, index) => {
     const first = randomIngress(random, [])
-    const ingresses = [first, randomIngress(random, [first])]
-    const requests = Array.from({ length: REQUESTS }, () => randomRequest(random, ingresses))
+    const both = [first, randomIngress(random, [first])]
+    const requests = Array.from({ length: REQUESTS }, () => randomRequest(random, both)).map(({ host, path }) => ({
+      host: hostApart(host, index),
+      path,
+    }))
+    const ingresses = both.map((ingress) => apart(ingress, index))
     return { address: addresses[index] ?? '', ingresses, requests, index }
   })
   const objects = cases.flatMap(({ ingresses, address, index }) =>
     ingresses.map((ingress, place) => placed(lane, `random-${index}-${place}`, ingress, address)),
   )
   await world.apply(...objects)
-  const wrong: string[] = []
-  for (const { address, ingresses, requests } of cases) {
-    await eachOf(requests, 5, async ({ host, path }) => {
-      const expected = expectedOf(ingresses, host, path)
-      const served = await settled(address, host, path, expected)
-      if (served !== expected)
-        wrong.push(`${host}${path} → ${expected}, not ${served}: ${JSON.stringify(ingresses.map(({ spec }) => spec))}`)
-    })
-    if (wrong.length > 5) break
+  try {
+    const wrong: string[] = []
+    for (const { address, ingresses, requests } of cases) {
+      await eachOf(requests, 5, async ({ host, path }) => {
+        const expected = expectedOf(ingresses, host, path)
+        const served = await settled(address, host, path, expected)
+        if (served !== expected)
+          wrong.push(`${host}${path} → ${expected}, not ${served}: ${JSON.stringify(ingresses.map(({ spec }) => spec))}`)
+      })
+      if (wrong.length > 5) break
+    }
+    assert.deepEqual(wrong, [], TITLES[lane])
+  } finally {
+    await withdraw(world, ...objects)
   }
-  assert.deepEqual(wrong, [], TITLES[lane])
-  await withdraw(world, ...objects)
 }
 
 function placed(lane: HttpLane, name: string, { spec = {} }: MultiClusterIngress, address: string): Balanced {
@@ -115,12 +126,16 @@ function expectedOf(ingresses: readonly MultiClusterIngress[], host: string, pat
 async function settled(address: string, host: string, path: string, expected: string): Promise<string> {
   let served = ''
   try {
-    return await eventually(async () => {
-      const { status, pod } = await ask({ protocol: 'http', address, port: 80, host, path })
-      served = pod === undefined ? String(status) : (SERVICES.get(pod.pod) ?? pod.pod)
-      assert.equal(served, expected)
-      return served
-    }, 15_000, 100)
+    return await eventually(
+      async () => {
+        const { status, pod } = await ask({ protocol: 'http', address, port: 80, host, path })
+        served = pod === undefined ? String(status) : (SERVICES.get(pod.pod) ?? pod.pod)
+        assert.equal(served, expected)
+        return served
+      },
+      15_000,
+      100,
+    )
   } catch (error) {
     return served === '' ? String(error) : served
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Scenario } from '../scenario.ts'
-import { answers, balanced, expose, LANES, TITLES, withdraw } from '../support/lanes.ts'
 import { ask } from '../support/connection.ts'
+import { answers, answersFrom, balanced, expose, LANES, TITLES, withdraw } from '../support/lanes.ts'
 
 export const scenarios: Scenario[] = [
   {

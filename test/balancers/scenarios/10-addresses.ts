@@ -3,7 +3,17 @@ import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { type Balanced, balanced, hostOf, LANES, type Lane, pathOf, TITLES, targetAt, withdraw } from '../support/lanes.ts'
+import {
+  type Balanced,
+  balanced,
+  hostOf,
+  LANES,
+  type Lane,
+  pathOf,
+  TITLES,
+  targetAt,
+  withdraw,
+} from '../support/lanes.ts'
 import { POOL_HOSTNAME } from '../support/pools.ts'
 import { NAMESPACE } from '../support/shop.ts'
 import type { World } from '../support/world.ts'
@@ -30,10 +40,30 @@ async function eachWay(world: World, lane: Lane): Promise<void> {
   const [, , static3 = ''] = pools.rows
   const ways: { what: string; options: Record<string, string>; published: string[]; reached: string[] }[] = [
     { what: 'pool', options: {}, published: pools.default, reached: pools.default },
-    { what: 'IPv6', options: { 'ip-families': 'IPv6' }, published: pools.default.slice(1), reached: pools.default.slice(1) },
-    { what: 'static', options: { 'address-pool': 'rows', 'static-ip': static3 }, published: [static3], reached: [static3] },
-    { what: 'pool with a name', options: { 'address-pool': 'named' }, published: [POOL_HOSTNAME], reached: pools.named },
-    { what: 'hostname', options: { hostname: 'shop.example.com' }, published: ['shop.example.com'], reached: pools.default },
+    {
+      what: 'IPv6',
+      options: { 'ip-families': 'IPv6' },
+      published: pools.default.slice(1),
+      reached: pools.default.slice(1),
+    },
+    {
+      what: 'static',
+      options: { 'address-pool': 'rows', 'static-ip': static3 },
+      published: [static3],
+      reached: [static3],
+    },
+    {
+      what: 'pool with a name',
+      options: { 'address-pool': 'named' },
+      published: [POOL_HOSTNAME],
+      reached: pools.named,
+    },
+    {
+      what: 'hostname',
+      options: { hostname: 'shop.example.com' },
+      published: ['shop.example.com'],
+      reached: pools.default,
+    },
   ]
   const service = `addresses-${lane}`
   await world.shop.publish(service, { east: [1], west: [1] }, ['IPv4', 'IPv6'])
@@ -41,7 +71,11 @@ async function eachWay(world: World, lane: Lane): Promise<void> {
   for (const { what, options, published, reached } of ways) {
     await world.apply(object(options))
     await eventually(async () => {
-      assert.deepEqual((await publishedBy(world, object({}))).toSorted(), published.toSorted(), `${TITLES[lane]}: ${what}`)
+      assert.deepEqual(
+        (await publishedBy(world, object({}))).toSorted(),
+        published.toSorted(),
+        `${TITLES[lane]}: ${what}`,
+      )
       for (const address of reached) {
         const { pod, status } = await ask(targetAt(lane, address, service))
         assert.ok(pod, `${TITLES[lane]}: ${what}: ${address} answers ${status}`)
@@ -59,11 +93,14 @@ async function competition(world: World, lane: Lane): Promise<void> {
     rules: [
       {
         host: hostOf('wanted'),
-        http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }] },
+        http: {
+          paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }],
+        },
       },
     ],
   })
-  const object = (service: string) => balanced(lane, service, lane === 'tcp' ? { options } : { options, spec: spec(service) })
+  const object = (service: string) =>
+    balanced(lane, service, lane === 'tcp' ? { options } : { options, spec: spec(service) })
   await world.shop.publish(first, { east: [1] })
   await world.shop.publish(second, { west: [1] })
   await world.apply(object(first))

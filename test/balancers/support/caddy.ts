@@ -28,7 +28,10 @@ export async function startCaddy(networks: Networks, directory: string): Promise
   const file = join(home, 'caddy.json')
   const adminUrl = `http://${networks.machine}:${ADMIN_PORT}`
   await mkdir(home, { recursive: true })
-  await writeFile(file, JSON.stringify({ admin: { listen: `${networks.machine}:${ADMIN_PORT}`, config: { persist: false } } }))
+  await writeFile(
+    file,
+    JSON.stringify({ admin: { listen: `${networks.machine}:${ADMIN_PORT}`, config: { persist: false } } }),
+  )
   let running: Child
   let output = ''
 

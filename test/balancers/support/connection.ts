@@ -9,6 +9,10 @@ export const PATIENCE_MS = 15_000
 
 /** One client connection, which asks again and again over itself. Any failure closes it; the next request opens it anew. */
 export interface Connection {
+  /**
+   * A request over a connection that was used before, and that is closed before anything of the answer has come, is
+   * repeated once over a new one, as clients of HTTP do (RFC 9112, section 9.3.1). The reply says so.
+   */
   ask(target: Target): Promise<Reply>
   close(): void
 }
@@ -31,45 +35,64 @@ function httpConnection(protocol: 'http' | 'https'): Connection {
   const options = { keepAlive: true, maxSockets: 1, scheduling: 'fifo' as const }
   const agent = protocol === 'http' ? new HttpAgent(options) : new HttpsAgent({ ...options, maxCachedSessions: 0 })
   const request = protocol === 'http' ? httpRequest : httpsRequest
-  return {
-    ask: (target) =>
-      new Promise((resolve, reject) => {
-        const { address, port, path = '/', method = 'GET', headers = {}, body, caPem, from } = target
-        const host = target.host ?? (isIPv6(address) ? `[${address}]` : address)
-        const sent = request({
-          agent,
-          host: address,
-          port,
-          path,
-          method,
-          headers: { host, ...headers },
-          signal: AbortSignal.timeout(PATIENCE_MS),
-          ...(from === undefined ? {} : { localAddress: from }),
-          ...(target.host === undefined ? {} : { servername: target.host }),
-          ...(caPem === undefined ? {} : { ca: caPem }),
-        })
-        sent.once('error', reject)
-        sent.once('response', (response) => {
-          const certificate = protocol === 'https' ? (response.socket as TLSSocket).getPeerCertificate() : undefined
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => void chunks.push(chunk))
-          response.once('error', reject)
-          response.once('end', () => {
-            const text = Buffer.concat(chunks).toString()
-            const { statusCode: status = 0, headers } = response
-            resolve({
-              status,
-              headers,
-              text,
-              ...(status === 200 ? podIn(text) : {}),
-              ...(certificate === undefined ? {} : { fingerprint: certificate.fingerprint256 }),
-            })
+  const once = (target: Target): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const { address, port, path = '/', method = 'GET', headers = {}, body, caPem, from } = target
+      const host = target.host ?? (isIPv6(address) ? `[${address}]` : address)
+      const sent = request({
+        agent,
+        host: address,
+        port,
+        path,
+        method,
+        headers: { host, ...headers },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        ...(from === undefined ? {} : { localAddress: from }),
+        ...(target.host === undefined ? {} : { servername: target.host }),
+        ...(caPem === undefined ? {} : { ca: caPem }),
+      })
+      sent.once('error', (error: NodeJS.ErrnoException) =>
+        reject(sent.reusedSocket && isClosed(error) ? new ReusedConnectionClosed() : error),
+      )
+      sent.once('response', (response) => {
+        const certificate = protocol === 'https' ? (response.socket as TLSSocket).getPeerCertificate() : undefined
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+        response.once('error', reject)
+        response.once('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const { statusCode: status = 0, headers } = response
+          resolve({
+            status,
+            headers,
+            text,
+            ...(status === 200 ? podIn(text) : {}),
+            ...(certificate === undefined ? {} : { fingerprint: certificate.fingerprint256 }),
           })
         })
-        sent.end(body)
-      }),
+      })
+      sent.end(body)
+    })
+  return {
+    async ask(target) {
+      try {
+        return await once(target)
+      } catch (error) {
+        if (!(error instanceof ReusedConnectionClosed)) throw error
+        return { ...(await once(target)), isRepeated: true }
+      }
+    },
     close: () => agent.destroy(),
   }
+}
+
+/** Before anything of the answer has come. */
+class ReusedConnectionClosed extends Error {
+  override readonly name = 'ReusedConnectionClosed'
+}
+
+function isClosed({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 /** Lines over TCP. A connection that was closed while nothing was asked is opened anew, and no failure. */

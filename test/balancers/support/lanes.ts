@@ -96,8 +96,12 @@ export async function publishedAddress(world: World, object: Balanced): Promise<
 }
 
 /** Applies one of each lane, and returns where each is reached, once a pod answers there. */
-export async function expose(world: World, service: string, wishes: Wishes = {}): Promise<Record<Lane, Target>> {
-  await world.apply(...LANES.map((lane) => balanced(lane, service, wishes)))
+export async function expose(
+  world: World,
+  service: string,
+  wishes: (lane: Lane) => Wishes = () => ({}),
+): Promise<Record<Lane, Target>> {
+  await world.apply(...LANES.map((lane) => balanced(lane, service, wishes(lane))))
   return await onEach(LANES, async (lane) => {
     const target = targetAt(lane, await publishedAddress(world, balanced(lane, service)), service)
     await answers(target)
@@ -115,6 +119,11 @@ export async function answers(target: Target, withinMs = 10_000): Promise<void> 
     const { status, text, pod } = await ask(target)
     assert.ok(pod, `${target.host ?? ''} ${target.address}:${target.port} answers ${status} ${text}`)
   }, withinMs)
+}
+
+/** Until it is this pod. */
+export async function answersFrom(target: Target, pod: string): Promise<void> {
+  await eventually(async () => assert.equal((await ask(target)).pod?.pod, pod, `${target.address}:${target.port}`))
 }
 
 /** Removes these objects, and returns once they are gone. */

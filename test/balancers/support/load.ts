@@ -11,6 +11,8 @@ export interface Request {
   /** `status 502`, `ECONNRESET`, `timeout` … */
   failure?: string
   fingerprint?: string
+  /** Over a new connection, since the one before was closed under it. */
+  isRepeated?: boolean
 }
 
 export interface LoadOptions {
@@ -34,6 +36,8 @@ export interface Load {
 export interface Tally {
   requests: number
   failed: number
+  /** Not failed: see `Connection.ask`. */
+  repeated: number
   /** By kind. */
   failures: Record<string, number>
   byCluster: Record<string, number>
@@ -102,12 +106,13 @@ export async function askMany(target: Target, count: number, { reuse = false } =
 }
 
 export function tally(requests: readonly Request[]): Tally {
-  const result: Tally = { requests: requests.length, failed: 0, failures: {}, byCluster: {}, byPod: {} }
+  const result: Tally = { requests: requests.length, failed: 0, repeated: 0, failures: {}, byCluster: {}, byPod: {} }
   const count = (counts: Record<string, number>, name: string | undefined) => {
     if (name !== undefined) counts[name] = (counts[name] ?? 0) + 1
   }
-  for (const { failure, cluster, pod } of requests) {
+  for (const { failure, cluster, pod, isRepeated } of requests) {
     if (failure !== undefined) result.failed += 1
+    if (isRepeated === true) result.repeated += 1
     count(result.failures, failure)
     count(result.byCluster, cluster)
     count(result.byPod, pod)
@@ -115,10 +120,12 @@ export function tally(requests: readonly Request[]): Tally {
   return result
 }
 
-/** `3 of 4,021 failed (ECONNRESET 2, status 502 1)` */
-export function describeFailures({ requests, failed, failures }: Tally): string {
+/** `3 of 4021 failed (ECONNRESET 2, status 502 1), 5 repeated over a new connection` */
+export function describeFailures({ requests, failed, failures, repeated }: Tally): string {
   const kinds = Object.entries(failures).map(([kind, count]) => `${kind} ${count}`)
-  return `${failed} of ${requests} failed${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`
+  const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
+  const again = repeated === 0 ? '' : `, ${repeated} repeated over a new connection`
+  return `${failed} of ${requests} failed${why}${again}`
 }
 
 async function timed(connection: Connection, target: Target): Promise<Request> {
@@ -131,9 +138,9 @@ async function timed(connection: Connection, target: Target): Promise<Request> {
   }
 }
 
-function resultOf({ pod, status, fingerprint }: Reply): Partial<Request> {
-  if (pod === undefined) return { failure: `status ${status}` }
-  return { pod: pod.pod, cluster: pod.cluster, ...(fingerprint === undefined ? {} : { fingerprint }) }
+function resultOf({ pod, status, fingerprint, isRepeated = false }: Reply): Partial<Request> {
+  if (pod === undefined) return { failure: `status ${status}`, isRepeated }
+  return { pod: pod.pod, cluster: pod.cluster, isRepeated, ...(fingerprint === undefined ? {} : { fingerprint }) }
 }
 
 function kindOf(error: unknown): string {

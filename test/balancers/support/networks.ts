@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { parseCidr } from '../../../src/domain/cidr.ts'
+import { type Cidr, parseCidr } from '../../../src/domain/cidr.ts'
 import { parseIpAddress } from '../../../src/domain/ip-address.ts'
 
 export const MEMBERS = ['east', 'west'] as const
@@ -168,14 +168,16 @@ function freeBlock(): number {
   const taken = [...usedNetworks()].flatMap((text) => parseCidr(text.includes('/') ? text : `${text}/32`) ?? [])
   const isFree = (block: number) => {
     const own = parseCidr(`10.${block}.0.0/16`)
-    return !taken.some((other) => {
-      if (own === undefined || other.family !== own.family) return false
-      const bits = own.hostBits > other.hostBits ? own.hostBits : other.hostBits
-      return (own.prefix << own.hostBits) >> bits === (other.prefix << other.hostBits) >> bits
-    })
+    return own !== undefined && !taken.some((other) => overlap(own, other))
   }
   for (let block = 231; block > 200; block -= 1) if (isFree(block)) return block
   throw new NetworksForbidden('networks 10.201.0.0/16 to 10.231.0.0/16 are all in use on this machine; one is needed')
+}
+
+function overlap(a: Cidr, b: Cidr): boolean {
+  if (a.family !== b.family) return false
+  const bits = a.hostBits < b.hostBits ? b.hostBits : a.hostBits
+  return (a.prefix << a.hostBits) >> bits === (b.prefix << b.hostBits) >> bits
 }
 
 function* usedNetworks(): Iterable<string> {

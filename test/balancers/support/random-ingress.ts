@@ -25,7 +25,11 @@ export function randomIngress(random: Random, others: readonly MultiClusterIngre
   const rules: IngressRule[] = []
   for (let count = 1 + Math.floor(random() * 6); count > 0; count -= 1) {
     const host = pick(random, HOSTS)
-    const rule = { path: randomPath(random), pathType: pick(random, PATH_TYPES), backend: backend(pick(random, SERVICES)) }
+    const rule = {
+      path: randomPath(random),
+      pathType: pick(random, PATH_TYPES),
+      backend: backend(pick(random, SERVICES)),
+    }
     const own = { ...(host === '' ? {} : { host }), http: { paths: [rule] } }
     const [claim = ''] = claimsOf(buildIngress({ spec: { rules: [own] } }))
     if (taken.has(claim)) continue

@@ -28,6 +28,8 @@ export interface Reply {
   pod?: PodAnswer
   /** SHA-256 of the certificate that was served. */
   fingerprint?: string
+  /** Set where the connection that was asked first was closed in that moment. */
+  isRepeated?: boolean
 }
 
 export interface PodAnswer {

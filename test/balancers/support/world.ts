@@ -136,10 +136,16 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
         await story()
       } catch (error) {
         for (const { className, logged } of Object.values(functions))
-          for (const line of logged().slice(-10)) log(`    function of ${className}: ${JSON.stringify(line)}`)
-        for (const line of agent.output().trimEnd().split('\n').slice(-10)) log(`    agent: ${line}`)
+          for (const line of logged().filter(isTelling).slice(-8))
+            log(`    function of ${className}: ${JSON.stringify(line).slice(0, 600)}`)
+        for (const line of agent.output().trimEnd().split('\n').slice(-8)) log(`    agent: ${line.slice(0, 600)}`)
         throw error
       }
     },
   }
+}
+
+/** Reviews that were answered as they should be tell nothing. */
+function isTelling({ level, msg }: Record<string, unknown>): boolean {
+  return Number(level) > 30 || msg === 'reconciled'
 }
