@@ -30,3 +30,10 @@ function parseIpv6(text: string): IpAddress | undefined {
   const value = groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
   return value >> 32n === IPV4_MAPPED ? { family: 'IPv4', value: value & 0xffff_ffffn } : { family: 'IPv6', value }
 }
+
+/** The one text form: dotted, or that of RFC 5952. */
+export function formatIpAddress({ family, value }: IpAddress): string {
+  if (family === 'IPv4') return [24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 0xffn).join('.')
+  const groups = Array.from({ length: 8 }, (_, index) => ((value >> BigInt(112 - 16 * index)) & 0xffffn).toString(16))
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}

@@ -29,8 +29,9 @@ export interface AddressWish {
 }
 
 /**
- * One thing that at most one object can have on an address: a port (layer 4), or a port and a host (layer 7). A claim
- * without host takes the whole port. `''` is the rule for any host: one object an address.
+ * What an object takes of an address: a port (layer 4), or a host on a port (layer 7). A claim without host takes the
+ * whole port and leaves room for no other. `''` is any host: one object an address. A named host can be claimed by
+ * several objects, each with paths of its own (`host-conflicts.ts`).
  */
 export interface AddressClaim {
   port: number
