@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A real Caddy with an admin endpoint on a free port of this machine, and nothing configured. */
 export interface RunningCaddy {
   admin: string
+  /** The admin endpoint once more, through a tunnel that counts, and loses answers if it is asked to. */
+  tunnel(): Promise<AdminTunnel>
   /** What it has, as the admin endpoint answers it. */
   configuration(): Promise<Record<string, unknown>>
   /** An administrator at work, without If-Match. */
@@ -18,6 +20,15 @@ export interface RunningCaddy {
   kill(): Promise<void>
   /** In KiB, of the process. */
   residentMemory(): number
+  close(): Promise<void>
+}
+
+export interface AdminTunnel {
+  url: string
+  /** `PATCH /config/apps/http`, in the order in which they came. */
+  requests: string[]
+  /** The next answer to a request of this method is cut off; what was asked for is done. */
+  loseAnswerTo(method: string): void
   close(): Promise<void>
 }
 
@@ -32,10 +43,13 @@ export function caddyMissing(environment: NodeJS.ProcessEnv): string | undefined
 export async function startCaddy(socket?: string): Promise<RunningCaddy> {
   const directory = mkdtempSync(join(tmpdir(), 'caddy-'))
   const port = await freePort()
+  const tunnelPort = await freePort()
   const listen = socket === undefined ? `127.0.0.1:${port}` : `unix/${socket}`
   const admin = socket === undefined ? `http://127.0.0.1:${port}` : `unix://${socket}`
+  // Caddy answers to hosts that it knows.
+  const origins = socket === undefined ? [port, tunnelPort].map((each) => `127.0.0.1:${each}`) : []
   const file = join(directory, 'caddy.json')
-  writeFileSync(file, JSON.stringify({ admin: { listen, config: { persist: false } } }))
+  writeFileSync(file, JSON.stringify({ admin: { listen, origins, config: { persist: false } } }))
   let running: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -81,6 +95,7 @@ export async function startCaddy(socket?: string): Promise<RunningCaddy> {
   await start()
   return {
     admin,
+    tunnel: () => openTunnel(tunnelPort, port),
     configuration: async () => JSON.parse(await ask('GET', '/config/')) as Record<string, unknown>,
     change: async (method, path, value) => void (await ask(method, path, value)),
     async restart() {
@@ -96,6 +111,32 @@ export async function startCaddy(socket?: string): Promise<RunningCaddy> {
       await kill()
       rmSync(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** One request a connection, as the provider sends them. */
+async function openTunnel(from: number, to: number): Promise<AdminTunnel> {
+  const requests: string[] = []
+  const losing = new Set<string>()
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1')
+    near.once('data', (head) => {
+      const [method = '', path = ''] = head.toString('latin1').split(' ')
+      requests.push(`${method} ${decodeURIComponent(path)}`)
+      if (losing.delete(method)) far.once('data', () => near.destroy())
+      else far.pipe(near)
+      far.write(head)
+      near.pipe(far)
+    })
+    near.on('error', () => far.destroy())
+    far.on('error', () => near.destroy())
+  })
+  await new Promise<void>((resolve) => void server.listen(from, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${from}`,
+    requests,
+    loseAnswerTo: (method) => void losing.add(method),
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
   }
 }
 

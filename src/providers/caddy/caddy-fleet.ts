@@ -125,6 +125,7 @@ async function change(
   { admins, settings, clock, logger }: CaddyFleetOptions,
 ): Promise<EditResult[]> {
   let isUnsure = false
+  let hasWritten = false
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const current = await settings()
     const { read, failures } = await readAll(admins, signal)
@@ -137,6 +138,7 @@ async function change(
       read.map(({ admin, configuration, etag }, index) => {
         const next = smallestChange(configuration, configurations[index])
         if (next === undefined) return undefined
+        hasWritten = true
         logger.debug({ caddy: admin.address, method: next.method, path: next.path.join('/') }, 'changing Caddy')
         return admin.write(next, etag, signal)
       }),
@@ -144,7 +146,10 @@ async function change(
     signal.throwIfAborted()
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     const fault = errors.find((error) => !isPassing(error)) ?? failures[0]
-    if (errors.length === 0 && fault === undefined) return isUnsure ? results.map(asChanged) : results
+    if (errors.length === 0 && fault === undefined) {
+      // A single edit has made every difference there was, also one outside of the balancer's own route.
+      return hasWritten && (edits.length === 1 || isUnsure) ? results.map(asChanged) : results
+    }
     if (fault !== undefined && !errors.some(isPassing)) throw fault
     // A write without an answer may have happened: what is read next tells.
     if (errors.some(isUnreachable)) {

@@ -55,7 +55,7 @@ export function readCaddyOptions({ options, fault }: Pick<ProviderSetup, 'option
       { least: 100, most: 600_000, otherwise: 10_000 },
       fault,
     ),
-    addresses: parseAddressPools(options['addresses'], (field, message) => fault(field, message)),
+    addresses: readAddresses(options['addresses'], fault),
     httpPort,
     httpsPort,
     ...(defaultCertificate === undefined
@@ -85,6 +85,12 @@ function isAdminUrl({ protocol, username, password, search, hash, hostname, path
   if (username !== '' || password !== '' || search !== '' || hash !== '') return false
   if (protocol === 'unix:') return hostname === '' && pathname.length > 1
   return protocol === 'http:' || protocol === 'https:'
+}
+
+function readAddresses(value: unknown, fault: Fault): AddressPool[] {
+  const { pools, faults } = parseAddressPools(value)
+  for (const { field, message } of faults) fault(`addresses${field}`, message)
+  return pools
 }
 
 function readFiles<Name extends string>(

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { AddressWish, AssignedAddresses } from '../../domain/addresses/address-pool.ts'
-import { assignAddresses } from '../../domain/addresses/assign-addresses.ts'
+import { addressWish } from '../../domain/addresses/address-wish.ts'
+import { type AddressHolder, assignAddresses } from '../../domain/addresses/assign-addresses.ts'
+import { publishedStatus } from '../../domain/addresses/published-status.ts'
+import { routeClaims } from '../../domain/addresses/route-claims.ts'
 import type { MultiClusterOptions } from '../../domain/balancer-annotations/multi-cluster-options.ts'
 import { parseMultiClusterOptions } from '../../domain/balancer-annotations/parse-multi-cluster-options.ts'
 import { canonicalJson, sameJson } from '../../domain/canonical-json.ts'
-import type { LoadBalancerStatus } from '../../domain/load-balancer-status.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { planIngressRoutes } from '../../domain/routing/plan-ingress-routes.ts'
-import type { RoutePlan } from '../../domain/routing/route-plan.ts'
 import { type RouteSettings, routeSettings } from '../../domain/routing/route-settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -30,7 +30,7 @@ import type { CaddyConfiguration, CaddyRoute } from './caddy-configuration.ts'
 import { caddyFindings } from './caddy-findings.ts'
 import { createCaddyFleet } from './caddy-fleet.ts'
 import { type CaddyOptions, readCaddyOptions } from './caddy-options.ts'
-import { recordOf } from './caddy-record.ts'
+import { type CaddyRecord, recordOf } from './caddy-record.ts'
 import { isAsRendered } from './render-balancer.ts'
 import { readContent } from './render-configuration.ts'
 import { servedCertificate } from './served-certificate.ts'
@@ -56,10 +56,14 @@ export function createCaddyProvider(
     const { identity, fingerprint, backends, certificates, signal } = context
     const { asked, settings } = settingsOf(ingress)
     const plan = planIngressRoutes(ingress, backends, certificates, settings)
-    const wish = wishOf(asked, plan, options)
-    const assign: PutBalancer['assign'] = (present, others) => assignAddresses(wish, present, others, options.addresses)
+    const wish = addressWish(asked, routeClaims(plan))
+    const assign: PutBalancer['assign'] = (held, others) => {
+      const assignment = assignAddresses(wish, options.addresses, held, others.map(holderOf))
+      if (assignment.kind === 'assigned') return assignment.assigned
+      throw new Terminal(assignment.message)
+    }
     const { assigned, changed } = await fleet.submit({ kind: 'put', identity, fingerprint, plan, assign }, signal)
-    return { ...statusOf(assigned), changed }
+    return { ...(assigned && { status: publishedStatus(assigned) }), changed }
   }
 
   const loadBalancer: LoadBalancer = {
@@ -73,6 +77,10 @@ export function createCaddyProvider(
     validate: caddyFindings,
   }
   return { name: 'caddy', loadBalancer }
+}
+
+function holderOf({ identity: { kind, namespace, name }, assigned }: CaddyRecord): AddressHolder {
+  return { name: `${kind} ${namespace}/${name}`, assigned }
 }
 
 function settingsOf(ingress: MultiClusterIngress): { asked: MultiClusterOptions; settings: RouteSettings } {
@@ -102,7 +110,7 @@ async function find(
     found.length === admins.length &&
     found.every((route) => isAsRendered(route as CaddyRoute, { revision })) &&
     records.every((each) => each?.fingerprint === record.fingerprint && sameJson(each.assigned, record.assigned))
-  return { ...statusOf(record.assigned), ...(isWhole ? { fingerprint: record.fingerprint } : {}) }
+  return { status: publishedStatus(record.assigned), ...(isWhole ? { fingerprint: record.fingerprint } : {}) }
 }
 
 async function list(admins: readonly CaddyAdmin[], { clusterId, signal }: ListContext): Promise<BalancerIdentity[]> {
@@ -143,24 +151,4 @@ function adminTls({ adminTls: files }: CaddyOptions): { tls?: () => Promise<Cadd
     ...(serverName === undefined ? {} : { servername: serverName }),
   })
   return { tls }
-}
-
-function statusOf(assigned: AssignedAddresses | undefined): { status?: LoadBalancerStatus } {
-  if (assigned === undefined) return {}
-  const { hostname, addresses } = assigned
-  return { status: { ingress: hostname === undefined ? addresses.map(({ ip }) => ({ ip })) : [{ hostname }] } }
-}
-
-function wishOf(asked: MultiClusterOptions, plan: RoutePlan, { httpPort, httpsPort }: CaddyOptions): AddressWish {
-  const hosts = [
-    ...new Set([...plan.routes.map(({ host }) => host), ...(plan.defaultUpstream === undefined ? [] : [''])]),
-  ]
-  const ports = plan.certificates.length === 0 ? [httpPort] : [httpPort, httpsPort]
-  return {
-    pool: asked.addressPool ?? 'default',
-    ips: asked.staticIps ?? [],
-    ...(asked.hostname === undefined ? {} : { hostname: asked.hostname }),
-    ...(asked.ipFamilies === undefined ? {} : { families: asked.ipFamilies }),
-    claims: ports.flatMap((port) => hosts.map((host) => ({ port, host }))),
-  }
 }

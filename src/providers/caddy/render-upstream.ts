@@ -83,12 +83,14 @@ function transport(
   protocol: PlannedUpstream['protocol'],
   { connectTimeoutSeconds, responseTimeoutSeconds, idleTimeoutSeconds }: RouteOptions,
 ): object {
+  // A connection is silent, too, until the answer begins.
+  const silence = `${Math.max(idleTimeoutSeconds, responseTimeoutSeconds)}s`
   return {
     protocol: 'http',
     dial_timeout: `${connectTimeoutSeconds}s`,
     response_header_timeout: `${responseTimeoutSeconds}s`,
-    read_timeout: `${idleTimeoutSeconds}s`,
-    write_timeout: `${idleTimeoutSeconds}s`,
+    read_timeout: silence,
+    write_timeout: silence,
     ...(protocol === 'https' ? { tls: { insecure_skip_verify: true } } : {}),
     ...(protocol === 'h2c' ? { versions: ['h2c', '2'] } : {}),
   }
