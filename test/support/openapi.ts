@@ -21,8 +21,8 @@ export interface OpenApi {
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
-export async function loadOpenApi(): Promise<OpenApi> {
-  const document = parse(await readFile(join(import.meta.dirname, '../../openapi.yaml'), 'utf8')) as Node
+export async function loadOpenApi(file = 'openapi.yaml'): Promise<OpenApi> {
+  const document = parse(await readFile(join(import.meta.dirname, '../..', file), 'utf8')) as Node
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
   ajvFormats.default(ajv)
   ajv.addSchema(document, 'openapi')
@@ -40,7 +40,7 @@ export async function loadOpenApi(): Promise<OpenApi> {
     if (body === '') return []
     const mediaType = (headers['content-type'] ?? '').split(';')[0] ?? ''
     if (content?.[mediaType] === undefined) return [`media type ${mediaType} is not described`]
-    const value = mediaType === 'application/json' ? JSON.parse(body) : body
+    const value = /[/+]json$/.test(mediaType) ? JSON.parse(body) : body
     return [...checkValue([...pointer, 'content', mediaType, 'schema'], value), ...checkPatch(value)]
   }
   const checkPatch = (value: unknown): string[] => {

@@ -134,14 +134,14 @@ function essenceOf(type: string): string {
 }
 
 function sendAnswer(reply: FastifyReply, answer: unknown, { limits }: ProviderAppOptions): FastifyReply {
-  const text = JSON.stringify(answer)
-  const size = Buffer.byteLength(text)
+  const body = Buffer.from(JSON.stringify(answer))
+  const size = body.length
   if (size > limits.answerBytes) {
     throw new ProblemError(
       problem('AnswerTooLarge', `the answer has ${size} bytes; at most ${limits.answerBytes} are sent`),
     )
   }
-  return reply.type(MEDIA_TYPE).send(text)
+  return reply.type(MEDIA_TYPE).send(body)
 }
 
 function sendError(
@@ -186,7 +186,10 @@ function sendProblem(reply: FastifyReply, found: Problem): FastifyReply {
   if (found.retryAfterMs !== undefined) reply.header('retry-after', String(Math.ceil(found.retryAfterMs / 1_000)))
   if (found.kind === 'Unauthorized') reply.header('www-authenticate', 'Bearer')
   KINDS.set(reply.request.raw, found.kind)
-  return reply.code(found.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(found))
+  return reply
+    .code(found.status)
+    .type(PROBLEM_MEDIA_TYPE)
+    .send(Buffer.from(JSON.stringify(found)))
 }
 
 function registerMetrics(app: FastifyInstance, { metrics }: ProviderAppOptions): void {

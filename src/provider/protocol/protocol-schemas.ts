@@ -99,9 +99,6 @@ export const PROTOCOL_SCHEMAS: Readonly<Record<string, ProtocolSchema>> = {
       spoken: list(text(200), 20),
     },
     required: ['kind', 'status', 'detail'],
-    if: { properties: { kind: { enum: ['RetryAfter', 'Draining'] } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: { required: ['retryAfterMs'] },
   },
 
   Identity: exactly({

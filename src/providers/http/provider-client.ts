@@ -116,10 +116,17 @@ export function createProviderClient(options: HttpOptions, validate: ProtocolVal
       return value
     }
     const problem = type === PROBLEM_MEDIA_TYPE ? parse(bytes) : undefined
-    if (problem === undefined || validate('Problem', problem) !== undefined || Object(problem).status !== status) {
+    if (problem === undefined || !isProblem(problem, status)) {
       throw new Answered(`${provider} answers ${status} to ${path}: ${hintAt(status)}`)
     }
-    throw errorOf(problem as Problem)
+    throw errorOf(problem)
+  }
+
+  function isProblem(value: unknown, status: number): value is Problem {
+    if (validate('Problem', value) !== undefined) return false
+    const problem = value as Problem
+    const saysWhen = problem.retryAfterMs !== undefined || !['RetryAfter', 'Draining'].includes(problem.kind)
+    return problem.status === status && saysWhen
   }
 
   function errorOf(problem: Problem): Error {
