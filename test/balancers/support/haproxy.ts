@@ -1,19 +1,65 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { type Child, startChild } from './child.ts'
 import type { Networks } from './networks.ts'
 import { residentBytes } from './resident-bytes.ts'
 
-/** An HAProxy with a master, on the machine of the balancers. */
+/**
+ * HAProxy on the machine of the balancers, kept running as systemd does (`Restart=always`): it starts as soon as there is
+ * a configuration.
+ */
 export interface Haproxy {
-  /** Of the provider that runs beside it. */
+  /** Of the provider that runs beside it, without addresses. */
   options: object
-  /** Names of what it balances for us. */
-  balancers(): Promise<string[]>
+  /** Records of what it balances for us, as files. */
+  records(): Promise<string[]>
+  /** Of its worker, in bytes. */
   memory(): Promise<number>
   /** Stopped and started anew, with the files that are there. */
   restart(): Promise<void>
   output(): string
   stop(): Promise<void>
+}
+
+const LOOK_EVERY_MS = 50
+/** Short: what a reload leaves behind does not outlive the test. */
+const HARD_STOP_SECONDS = 10
+
+export async function startHaproxy(networks: Networks, parent: string): Promise<Haproxy> {
+  const directory = join(parent, 'haproxy')
+  const stateDirectory = join(directory, 'state')
+  const masterSocket = join(directory, 'master.sock')
+  const configuration = join(stateDirectory, 'haproxy.cfg')
+  await mkdir(directory)
+  const command = [...networks.inside('front'), 'haproxy', '-W', '-S', masterSocket, '-f', configuration]
+  const runs: Child[] = []
+  const running = () => runs.find((child) => child.isRunning())
+  const supervisor = setInterval(() => {
+    if (running() === undefined && existsSync(configuration)) runs.push(startChild(command, { cwd: directory }))
+  }, LOOK_EVERY_MS)
+  return {
+    options: {
+      stateDirectory,
+      masterSocket,
+      runtimeSocket: join(directory, 'runtime.sock'),
+      hardStopAfterSeconds: HARD_STOP_SECONDS,
+    },
+    records: () => readdir(join(stateDirectory, 'records')),
+    memory: async () => residentBytes(running()?.pid ?? 0),
+    async restart() {
+      const before = running()
+      await before?.end('SIGTERM')
+      await eventually(() => {
+        if (running() === undefined) throw new Error('haproxy is not started anew')
+      })
+    },
+    output: () => runs.map((child) => child.output()).join(''),
+    async stop() {
+      clearInterval(supervisor)
+      await running()?.end('SIGTERM')
+    },
+  }
 }

@@ -25,11 +25,6 @@ export function poolsFrom(networks: Networks, first: number): Pools {
 }
 
 /** `addresses` of a provider's options. */
-export function configuredPools(pools: Pools): object[] {
-  return [
-    { name: 'default', addresses: pools.default },
-    { name: 'rows', addresses: pools.rows },
-    { name: 'named', addresses: pools.named, hostname: POOL_HOSTNAME },
-    { name: 'scarce', addresses: pools.scarce },
-  ]
+export function configuredPools({ named, ...others }: Pools): object {
+  return { ...others, named: { hostname: POOL_HOSTNAME, addresses: named } }
 }

@@ -1,0 +1,93 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PlannedCertificate } from '../../domain/routing/route-plan.ts'
+import type { Digest } from '../../ports/digest.ts'
+import type { BalancerIdentity } from '../../provider/multicluster.ts'
+import { proxyName } from './proxy-name.ts'
+import type { ServedRecord } from './served-record.ts'
+import { removeFile, writeWholeFile } from './write-file.ts'
+
+/**
+ * What is served, in files: `records/<name>.json` for each object, and apart from it its keys in
+ * `keys/<name>.json`. Where they and HAProxy differ, the records are right.
+ */
+export interface RecordStore {
+  list(): Promise<ServedRecord[]>
+  read(identity: BalancerIdentity): Promise<ServedRecord | undefined>
+  write(record: ServedRecord): Promise<void>
+  remove(record: ServedRecord): Promise<void>
+}
+
+export function createRecordStore(directory: string, digest: Digest): RecordStore {
+  const records = join(directory, 'records')
+  const keys = join(directory, 'keys')
+  const fileOf = (identity: BalancerIdentity) => `${proxyName(identity, digest)}.json`
+
+  async function readRecord(file: string): Promise<ServedRecord | undefined> {
+    const text = await readText(join(records, file))
+    if (text === undefined) return undefined
+    const record = decodeRecord(text, join(records, file))
+    if (record.layer === 4) return record
+    const certificates = await readText(join(keys, file))
+    if (certificates === undefined) throw new Error(`${join(keys, file)} is missing: its record cannot be served`)
+    return { ...record, certificates: JSON.parse(certificates) as PlannedCertificate[] }
+  }
+
+  return {
+    read: (identity) => readRecord(fileOf(identity)),
+    async list() {
+      const files = await readFolder(records)
+      const found = await Promise.all(files.filter((file) => file.endsWith('.json')).map(readRecord))
+      return found.filter((record) => record !== undefined)
+    },
+    async write(record) {
+      await Promise.all([records, keys].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })))
+      const file = fileOf(record.identity)
+      if (record.layer === 7) {
+        const { certificates, ...rest } = record
+        // First: a record without its keys could not be read.
+        await writeWholeFile(join(keys, file), JSON.stringify(certificates))
+        await writeWholeFile(join(records, file), encodeRecord(rest))
+      } else await writeWholeFile(join(records, file), encodeRecord(record))
+    },
+    async remove({ identity, layer }) {
+      await removeFile(join(records, fileOf(identity)))
+      if (layer === 7) await removeFile(join(keys, fileOf(identity)))
+    },
+  }
+}
+
+const VERSION = 1
+
+function encodeRecord(record: object): string {
+  return `${JSON.stringify({ version: VERSION, ...record }, undefined, 2)}\n`
+}
+
+/** What we wrote, whole; anything else stops us, as serving less than what was promised would be worse. */
+function decodeRecord(text: string, path: string): ServedRecord {
+  const { version, ...record } = JSON.parse(text) as { version: number } & ServedRecord
+  if (version !== VERSION) throw new Error(`${path} has version ${version}; this program knows ${VERSION}`)
+  return record
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isAbsent(error)) return undefined
+    throw error
+  }
+}
+
+async function readFolder(path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (error) {
+    if (isAbsent(error)) return []
+    throw error
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

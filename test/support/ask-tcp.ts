@@ -1,0 +1,45 @@
+import { connect } from 'node:net'
+
+/** Connects, says `hello` and answers the first line, or how it failed. */
+export function askTcp(host: string, port: number, options: { from?: string } = {}): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, ...(options.from === undefined ? {} : { localAddress: options.from }) })
+    const end = (answer: string) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.setTimeout(5_000, () => end('!timeout'))
+    socket.on('connect', () => socket.write('hello\n'))
+    socket.on('data', (chunk) => end(chunk.toString().trim()))
+    socket.on('error', (error: NodeJS.ErrnoException) => end(`!${error.code}`))
+    socket.on('close', () => end('!closed'))
+  })
+}
+
+/** That many callers, each asking again and again on a new connection, until it is stopped. */
+export function startLoad(host: string, port: number, callers: number): { stop(): Promise<LoadResult> } {
+  let running = true
+  const answers = new Map<string, number>()
+  async function call(): Promise<void> {
+    while (running) {
+      const answer = await askTcp(host, port)
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+  }
+  const done = Promise.all(Array.from({ length: callers }, call))
+  return {
+    async stop() {
+      running = false
+      await done
+      const all = [...answers.values()].reduce((sum, count) => sum + count, 0)
+      const failures = [...answers].filter(([answer]) => answer.startsWith('!'))
+      return { all, failed: failures.reduce((sum, [, count]) => sum + count, 0), answers: Object.fromEntries(answers) }
+    },
+  }
+}
+
+export interface LoadResult {
+  all: number
+  failed: number
+  answers: Record<string, number>
+}
