@@ -15,13 +15,12 @@ const COMMON = {
   'connect-timeout': '1',
   'health-check-interval': '1',
   'health-check-timeout': '1',
-  'unhealthy-threshold': '2',
 }
 const LAYER_7 = { ...COMMON, 'health-check-path': '/healthz', 'response-timeout': '2' }
 const OPTIONS: Record<Lane, Record<string, string>> = {
   caddy: LAYER_7,
   haproxy: LAYER_7,
-  tcp: { ...COMMON, 'health-check-protocol': 'tcp' },
+  tcp: { ...COMMON, 'health-check-protocol': 'tcp', 'unhealthy-threshold': '2' },
 }
 
 export const scenarios: Scenario[] = [

@@ -5,8 +5,8 @@ import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
 import {
   type Balanced,
+  backendOf,
   balanced,
-  hostOf,
   LANES,
   type Lane,
   pathOf,
@@ -85,22 +85,12 @@ async function eachWay(world: World, lane: Lane): Promise<void> {
   await withdraw(world, object({}))
 }
 
-/** The one address of the pool, wanted by two: at layer 4 by port, at layer 7 by host. */
+/** The one address of the pool, wanted by two: at layer 4 a port, at layer 7 the requests for any host. */
 async function competition(world: World, lane: Lane): Promise<void> {
   const [first, second] = [`first-${lane}`, `second-${lane}`]
   const options = { 'address-pool': 'scarce' }
-  const spec = (service: string) => ({
-    rules: [
-      {
-        host: hostOf('wanted'),
-        http: {
-          paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: service, port: { number: 80 } } } }],
-        },
-      },
-    ],
-  })
   const object = (service: string) =>
-    balanced(lane, service, lane === 'tcp' ? { options } : { options, spec: spec(service) })
+    balanced(lane, service, { options, ...(lane === 'tcp' ? {} : { spec: { defaultBackend: backendOf(service) } }) })
   await world.shop.publish(first, { east: [1] })
   await world.shop.publish(second, { west: [1] })
   await world.apply(object(first))

@@ -18,7 +18,7 @@ export const scenario: Scenario = {
     for (const lane of LANES) await assert.rejects(ask(targets[lane]), `${TITLES[lane]} still answers`)
     await eventually(async () => {
       assert.deepEqual(await world.caddy.config('/apps/http/servers'), { foreign: before })
-      assert.deepEqual(await world.haproxy.balancers(), [])
+      assert.deepEqual(await world.haproxy.records(), [])
     })
     assert.equal((await ask(foreign)).text, 'of somebody else')
     for (const functionProcess of Object.values(world.functions)) {

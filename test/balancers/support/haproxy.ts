@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readdir } from 'node:fs/promises'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { type Child, startChild } from './child.ts'
 import type { Networks } from './networks.ts'
@@ -16,7 +15,7 @@ export interface Haproxy {
   options: object
   /** Records of what it balances for us, as files. */
   records(): Promise<string[]>
-  /** Of its worker, in bytes. */
+  /** Of all its processes, in bytes. */
   memory(): Promise<number>
   /** Stopped and started anew, with the files that are there. */
   restart(): Promise<void>
@@ -24,7 +23,7 @@ export interface Haproxy {
   stop(): Promise<void>
 }
 
-const LOOK_EVERY_MS = 50
+const LOOK_EVERY_MS = 200
 /** Short: what a reload leaves behind does not outlive the test. */
 const HARD_STOP_SECONDS = 10
 
@@ -46,9 +45,16 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
       masterSocket,
       runtimeSocket: join(directory, 'runtime.sock'),
       hardStopAfterSeconds: HARD_STOP_SECONDS,
+      // Twice as many files are within the limit of any container.
+      maxConnections: 4_000,
     },
     records: () => readdir(join(stateDirectory, 'records')),
-    memory: async () => residentBytes(running()?.pid ?? 0),
+    async memory() {
+      const master = running()?.pid ?? 0
+      const workers = (await readFile(`/proc/${master}/task/${master}/children`, 'utf8')).trim().split(' ')
+      const sizes = await Promise.all([master, ...workers.map(Number)].map(residentBytes))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
     async restart() {
       const before = running()
       await before?.end('SIGTERM')

@@ -135,17 +135,24 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
       try {
         await story()
       } catch (error) {
+        const tell = (whose: string, lines: readonly string[]) => {
+          for (const line of lines.filter((each) => each !== '').slice(-6)) log(`    ${whose}: ${line.slice(0, 500)}`)
+        }
         for (const { className, logged } of Object.values(functions))
-          for (const line of logged().filter(isTelling).slice(-8))
-            log(`    function of ${className}: ${JSON.stringify(line).slice(0, 600)}`)
-        for (const line of agent.output().trimEnd().split('\n').slice(-8)) log(`    agent: ${line.slice(0, 600)}`)
+          tell(
+            `function of ${className}`,
+            logged()
+              .filter(isWarning)
+              .map((line) => JSON.stringify(line)),
+          )
+        tell('agent', agent.output().split('\n'))
+        tell('haproxy', haproxy.output().split('\n'))
         throw error
       }
     },
   }
 }
 
-/** Reviews that were answered as they should be tell nothing. */
-function isTelling({ level, msg }: Record<string, unknown>): boolean {
-  return Number(level) > 30 || msg === 'reconciled'
+function isWarning({ level }: Record<string, unknown>): boolean {
+  return Number(level) > 30
 }
