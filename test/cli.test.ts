@@ -65,7 +65,7 @@ t.test('how it is used', async (t) => {
 
 t.test('each command tells its options, all of them and no other', async (t) => {
   const commands = [...(await wcp(['help'])).out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name)
-  t.equal(commands.length, 10)
+  t.equal(commands.length, 12)
   const sources = join(import.meta.dirname, '../src/cli')
   for (const command of commands) {
     const { code, out, err } = await wcp([command, '--help'])

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { diagnose } from '../src/domain/doctor/diagnose.ts'
+import { INSTANCES_CHECKS } from '../src/testing/instances-checks.ts'
 import { LEVEL_ONE } from '../src/testing/level-one.ts'
 import { LEVEL_TWO } from '../src/testing/level-two.ts'
+import { ROUTES_CHECKS } from '../src/testing/routes-checks.ts'
 import { buildFacts } from './support/build-facts.ts'
 
 // What the pages say is there is there.
@@ -61,18 +63,27 @@ t.test('YAML in the pages is YAML', async (t) => {
 
 t.test('the checks of the conformance kit are in its page', async (t) => {
   const text = textOf('docs/write-a-provider.md')
-  const named = (level: number) =>
-    [...(text.match(new RegExp(`^\\| ${level} \\| (.+) \\|$`, 'm'))?.[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(
+  const named = (row: string) =>
+    [...(text.match(new RegExp(`^\\| ${row} \\| (.+) \\|$`, 'm'))?.[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(
       ([, name]) => name,
     )
   t.strictSame(
-    named(1),
+    named('balancers, level 1'),
     LEVEL_ONE.map(({ name }) => name),
   )
   t.strictSame(
-    named(2),
+    named('balancers, level 2'),
     LEVEL_TWO.map(({ name }) => name),
   )
+  for (const [row, checks] of [
+    ['instances', INSTANCES_CHECKS],
+    ['routes', ROUTES_CHECKS],
+  ] as const) {
+    t.strictSame(
+      named(row),
+      checks.map(({ name }) => name),
+    )
+  }
 })
 
 t.test('the checks of the doctor that the failure modes name are there', async (t) => {

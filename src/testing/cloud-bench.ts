@@ -80,7 +80,8 @@ function cloudBench<T>(part: T, { providerName, node, patience }: CloudParts, cl
   return {
     part,
     providerName,
-    node,
+    // Each check its own: another may have met a provider that changes what it is handed.
+    node: structuredClone(node),
     outcomeOf,
     patienceMs,
     ask: (what, call) => patiently(what, (signal) => call(part, { signal, logger, clusterId })),

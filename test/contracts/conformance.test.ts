@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { CloudProvider, InstancesV2, Routes } from '../../src/provider/cloud.ts'
 import { RetryAfter } from '../../src/provider/errors.ts'
 import type { LoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Provider } from '../../src/provider/provider.ts'
@@ -146,6 +147,32 @@ const WRONG: Readonly<Record<string, Change>> = {
       return right.ensureLoadBalancer(ingress, context)
     },
   }),
+  'answer-lost-midway': (right) => ({
+    // It takes a moment, and forgets whose it was when nobody waits any more.
+    getLoadBalancer: async (ingress, context) =>
+      lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
+    ensureLoadBalancer: async (ingress, context) => {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      if (context.signal.aborted) lost.add(context.identity.uid)
+      return right.ensureLoadBalancer(ingress, context)
+    },
+  }),
+  'update-answer-lost': (right) => ({
+    updateLoadBalancer: async (ingress, context) => {
+      await Promise.resolve()
+      if (context.signal.aborted) await right.ensureLoadBalancerDeleted(ingress, { ...context, signal: NEVER })
+      return right.updateLoadBalancer(ingress, context)
+    },
+  }),
+  'delete-answer-lost': (right) => ({
+    ensureLoadBalancerDeleted: async (ingress, context) => {
+      const { uid } = context.identity
+      if (begunDeletes.has(uid)) return
+      await Promise.resolve()
+      if (context.signal.aborted) begunDeletes.add(uid)
+      return right.ensureLoadBalancerDeleted(ingress, context)
+    },
+  }),
   'list-is-the-record': () => ({ listLoadBalancers: async () => [] }),
   'fingerprint-is-of-the-last': ({ getLoadBalancer }) => ({
     getLoadBalancer: async (ingress, context) => {
@@ -163,6 +190,8 @@ const WRONG: Readonly<Record<string, Change>> = {
 
 const ensured = new Map<string, number>()
 const lost = new Set<string>()
+const begunDeletes = new Set<string>()
+const NEVER = new AbortController().signal
 const doubled: ProviderContext['identity'][] = []
 
 function wrong(change: Change): Provider {
@@ -181,10 +210,137 @@ t.test('a provider that is wrong in one point fails by the check of that point',
   }
 })
 
+// The same for what knows machines, and for routes.
+
+type CloudChange = (right: { instances: InstancesV2; routes: Routes }) => {
+  instances?: Partial<InstancesV2>
+  routes?: Partial<Routes>
+}
+
+const WRONG_CLOUD: Readonly<Record<string, CloudChange>> = {
+  'absent-instance': () => ({ instances: { instanceExists: async () => true } }),
+  'foreign-instance': () => ({ instances: { instanceExists: async () => false } }),
+  'running-instance': () => ({ instances: { instanceShutdown: async () => true } }),
+  'instance-metadata': ({ instances }) => ({
+    instances: {
+      instanceMetadata: async (node, context) => {
+        const found = await instances.instanceMetadata(node, context)
+        return found && { ...found, providerID: found.providerID.replace('fake://', '') }
+      },
+    },
+  }),
+  'instance-arguments': ({ instances }) => ({
+    instances: {
+      instanceExists: (node, context) => {
+        node.metadata.labels = { seen: 'true' }
+        return instances.instanceExists(node, context)
+      },
+    },
+  }),
+  'instance-aborted': ({ instances }) => ({
+    instances: { instanceExists: (node, context) => instances.instanceExists(node, { ...context, signal: NEVER }) },
+  }),
+  'route-is-made-once': ({ routes }) => ({
+    routes: {
+      listRoutes: async (cluster, context) => {
+        const found = await routes.listRoutes(cluster, context)
+        return [...found, ...found]
+      },
+    },
+  }),
+  'route-is-deleted': () => ({ routes: { deleteRoute: async () => {} } }),
+  'route-arguments': ({ routes }) => ({
+    routes: {
+      createRoute: (cluster, hint, route, context) => {
+        route.name = hint
+        return routes.createRoute(cluster, hint, route, context)
+      },
+    },
+  }),
+  'route-aborted': () => ({ routes: { listRoutes: async () => [] } }),
+  'routes-of-others': ({ routes }) => ({
+    routes: {
+      createRoute: (_cluster, hint, route, context) => routes.createRoute('conformance', hint, route, context),
+      listRoutes: (_cluster, context) => routes.listRoutes('conformance', context),
+      deleteRoute: (_cluster, route, context) => routes.deleteRoute('conformance', route, context),
+    },
+  }),
+}
+
+const NODE = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, spec: { providerID: 'fake://i-1' } }
+
+function cloudWith(change: CloudChange): Provider {
+  const { cloudProvider, machines } = createFakeClusterCloud({ clock: createManualClock() })
+  const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }]
+  machines.put({ id: 'i-1', name: 'node-1', state: 'running', type: 'small', zone: 'a', region: 'r', addresses })
+  const instances = cloudProvider.instancesV2?.()
+  const routes = cloudProvider.routes()
+  if (instances === undefined || routes === undefined) throw new Error('the fake has no machines or routes')
+  const changed = change({ instances, routes })
+  const cloud: CloudProvider = {
+    ...cloudProvider,
+    loadBalancer: () => undefined,
+    instancesV2: () => ({ ...instances, ...changed.instances }),
+    routes: () => ({ ...routes, ...changed.routes }),
+  }
+  return { name: 'cloud', cloudProvider: cloud }
+}
+
+const examineCloud = (change: CloudChange) =>
+  examineProvider({
+    createProvider: () => cloudWith(change),
+    level: 2,
+    clock: skippingClock(),
+    node: structuredClone(NODE),
+  })
+
+t.test('machines and routes: each wrong cloud fails by the check of its point', async (t) => {
+  const right = await examineCloud(() => ({}))
+  t.ok(right.passed, formatReport(right))
+  t.notOk(
+    right.results.some(({ outcome }) => outcome === 'skipped'),
+    'a node was named, so nothing is skipped',
+  )
+  for (const [check, change] of Object.entries(WRONG_CLOUD)) {
+    const { results } = await examineCloud(change)
+    const found = results.find((result) => result.check.endsWith(`/${check}`))
+    t.equal(found?.outcome, 'failed', `${check}: ${found?.message}`)
+  }
+})
+
+t.test('without a node what needs one is skipped, and said so', async (t) => {
+  const report = await examineProvider({
+    createProvider: () => cloudWith(() => ({})),
+    level: 2,
+    clock: skippingClock(),
+  })
+  t.ok(report.passed, formatReport(report))
+  const skipped = report.results.filter(({ outcome }) => outcome === 'skipped')
+  t.equal(skipped.length, 6)
+  for (const { message } of skipped) t.equal(message, 'no node was named whose machine runs')
+})
+
+t.test('no two objects of a check ask for one host or one port', async (t) => {
+  const asked: string[] = []
+  await examine(() => {
+    asked.length = 0
+    return wrong(({ ensureLoadBalancer }) => ({
+      ensureLoadBalancer: (ingress, context) => {
+        const { identity } = context
+        asked.push(`${ingress.spec?.rules?.[0]?.host} of ${Object.values(identity).join('/')}`)
+        return ensureLoadBalancer(ingress, context)
+      },
+    }))
+  })
+  const hosts = new Map(asked.map((line) => [line.split(' of ')[0] ?? '', line]))
+  t.equal(hosts.size, new Set(asked).size)
+})
+
 t.test('every check has a provider that it fails', async (t) => {
   const { results } = await examine(() => fake(0))
   const names = new Set(results.map(({ check }) => check.split('/')[1] ?? ''))
-  t.strictSame([...names].filter((name) => !(name in WRONG)).sort(), ['interfaces', 'name'])
+  const failed = { ...WRONG, ...WRONG_CLOUD }
+  t.strictSame([...names].filter((name) => !(name in failed)).sort(), ['interfaces', 'name'])
   const named = await examine(() => ({ ...fake(0), name: 'Acme Cloud' }))
   t.match(named.results[0], { check: 'provider/name', outcome: 'failed' })
 })

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
@@ -274,7 +275,7 @@ t.test('functions that work on one Caddy at the same time cannot undo each other
   t.comment(`${tunnel.requests.length} requests for 18 objects by 3 functions`)
 })
 
-const theirs = (index: number) => ({ listen: [`127.0.3.${index + 1}:1`], routes: [] })
+const theirs = (index: number) => ({ listen: [`127.0.3.${index + 1}:20080`], routes: [] })
 const listContext = () => ({ clusterId: 'karmada-1', signal: new AbortController().signal, logger: silentLogger })
 
 t.test('TLS by name, rotation, redirect', real, async (t) => {
@@ -404,4 +405,354 @@ t.test('a lost answer is not a lost change', real, async (t) => {
   t.equal(changes().length, 1, 'it is looked at, and not made again')
   tunnel.loseAnswerTo('GET')
   t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one', 'a read is tried again')
+})
+
+t.test('weights by cluster, and affinity', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const backends = backendsOf(echo.port, { web: { edge: ['127.0.1.1', '127.0.1.2'], home: ['127.0.1.3'] } })
+  const annotated = (annotations: Record<string, string>) =>
+    shop({
+      annotations: Object.fromEntries(
+        Object.entries(annotations).map(([name, value]) => [ANNOTATION_PREFIX + name, value]),
+      ),
+    })
+  const put = (ingress: MultiClusterIngress) => balancer.ensureLoadBalancer(ingress, contextOf(ingress, backends))
+  const count = async (requests: number, headers: Record<string, string> = {}) => {
+    const counts = new Map<string, number>()
+    for (let index = 0; index < requests; index += 1) {
+      const { echo } = await ask('/', { host: 'shop.example.com', ...headers })
+      counts.set(echo.address, (counts.get(echo.address) ?? 0) + 1)
+    }
+    return counts
+  }
+
+  await put(annotated({}))
+  t.same([...(await count(30)).values()], [10, 10, 10], 'in turn')
+  await put(annotated({ 'cluster-weights': 'edge=1,home=3' }))
+  const weighted = await count(1_000)
+  const home = (weighted.get('127.0.1.3') ?? 0) / 10
+  t.ok(Math.abs(home - 75) < 5, `home has ${home} %, asked for 75`)
+  t.equal(weighted.size, 3)
+  await put(annotated({ 'cluster-weights': 'edge=0' }))
+  t.same([...(await count(20)).keys()], ['127.0.1.3'], 'nothing new for a cluster of weight 0')
+  await put(annotated({ affinity: 'source-ip' }))
+  t.equal((await count(20)).size, 1, 'one client, one pod')
+  await put(annotated({ affinity: 'cookie' }))
+  const [cookie = ''] = [(await ask('/', { host: 'shop.example.com' })).headers['set-cookie'] ?? []].flat()
+  t.match(cookie, /^lb-[0-9a-f]{8}=/)
+  t.equal((await count(20, { cookie: cookie.split(';')[0] ?? '' })).size, 1, 'one cookie, one pod')
+})
+
+t.test('pools that are held, empty, or gone', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop({}, { rules: [ruleOf('shop.example.com'), ruleOf('new.example.com', 'new')] })
+  const put = (backends: Backends) => balancer.ensureLoadBalancer(object, contextOf(object, backends))
+  const status = async (host: string) => (await ask('/', { host })).status
+  const serving = backendsOf(echo.port, { web: ['127.0.1.1'], new: [] })
+  const held = structuredClone(serving)
+  for (const { ports } of held.services) {
+    for (const port of ports) Object.assign(port, { state: 'held', pools: [] })
+  }
+  await put(serving)
+  t.same([await status('shop.example.com'), await status('new.example.com')], [200, 503])
+  await put(held)
+  t.same([await status('shop.example.com'), await status('new.example.com')], [200, 503], 'held: what is served stays')
+  await put(backendsOf(echo.port, { web: [], new: ['127.0.1.1'] }))
+  t.same([await status('shop.example.com'), await status('new.example.com')], [503, 200], 'empty: nobody answers')
+  await put({ services: [] })
+  t.same([await status('shop.example.com'), await status('new.example.com')], [503, 503])
+})
+
+t.test('rewrite, headers, body limit, timeouts, protocols', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const annotations = (values: Record<string, string>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [ANNOTATION_PREFIX + name, value]))
+  const put = async (values: Record<string, string>, paths: { path: string; pathType: string }[]) => {
+    const backend = { service: { name: 'web', port: { number: 80 } } }
+    const rules = [{ host: 'shop.example.com', http: { paths: paths.map((path) => ({ ...path, backend })) } }]
+    const object = shop({ annotations: annotations(values) }, { rules })
+    await balancer.ensureLoadBalancer(object, contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] })))
+  }
+  const seen = async (path: string) => (await ask(path, { host: 'shop.example.com' })).echo.url
+  const prefix = { path: '/shop', pathType: 'Prefix' }
+
+  await put({ 'rewrite-target': '/v1' }, [prefix, { path: '/exact', pathType: 'Exact' }])
+  t.equal(await seen('/shop'), '/v1')
+  t.equal(await seen('/shop/cart?item=$1'), '/v1/cart?item=$1')
+  t.equal(await seen('/shop/'), '/v1/')
+  t.equal(await seen('/exact'), '/v1')
+  t.equal(await seen('//shop//cart'), '/v1//cart')
+  await put({ 'rewrite-target': '/' }, [prefix])
+  t.equal(await seen('/shop'), '/')
+  t.equal(await seen('/shop/cart'), '/cart')
+  await put({ 'rewrite-target': '/v1' }, [{ path: '/', pathType: 'Prefix' }])
+  t.equal(await seen('/'), '/v1/')
+  t.equal(await seen('/cart'), '/v1/cart')
+
+  await put({ 'request-headers': 'X-Stage: test\nAccept-Language:', 'response-headers': 'X-From: caddy\nServer:' }, [
+    prefix,
+  ])
+  const answer = await ask('/shop', {
+    host: 'shop.example.com',
+    'accept-language': 'de',
+    'x-forwarded-for': '203.0.113.66',
+  })
+  t.match(answer, {
+    headers: { 'x-from': 'caddy' },
+    echo: { headers: { 'x-stage': 'test', host: 'shop.example.com' } },
+  })
+  t.equal(answer.echo.headers['accept-language'], undefined, 'an empty value removes it')
+  t.equal(answer.echo.headers['x-forwarded-for'], '127.0.0.1', 'what a client says of itself does not count')
+
+  await put({ 'request-body-limit': '1000' }, [prefix])
+  const send = (bytes: number) =>
+    ask(
+      '/shop',
+      { host: 'shop.example.com', 'content-length': String(bytes) },
+      { method: 'POST', body: 'x'.repeat(bytes) },
+    )
+  t.match(await send(1_000), { status: 200, echo: { bodyBytes: 1_000 } })
+  t.equal((await send(100_000)).status, 413)
+
+  await put({ 'response-timeout': '1' }, [prefix])
+  echo.intercept((request) => request.url === '/shop/slow')
+  t.equal(
+    (await ask('/shop/slow', { host: 'shop.example.com' }, { method: 'POST' })).status,
+    504,
+    'nobody waits for ever',
+  )
+})
+
+t.test('pods that fail are found out', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop({
+    annotations: {
+      [`${ANNOTATION_PREFIX}health-check-path`]: '/healthz',
+      [`${ANNOTATION_PREFIX}health-check-interval`]: '1',
+      [`${ANNOTATION_PREFIX}health-check-timeout`]: '1',
+    },
+  })
+  const backends = backendsOf(echo.port, { web: ['127.0.1.1', '127.0.1.2'] })
+  // Port 1 of another address: nobody listens.
+  const pool = backends.services[0]?.ports[0]?.pools[0]
+  const [first] = pool?.endpoints ?? []
+  if (pool !== undefined && first !== undefined) pool.endpoints.push({ ...first, address: '127.0.1.9', port: 1 })
+  let checks = 0
+  echo.intercept(({ url, socket }, response) => {
+    if (url !== '/healthz') return false
+    checks += 1
+    response.writeHead(socket.localAddress === '127.0.1.2' ? 500 : 204).end()
+    return true
+  })
+  await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+  const statuses = new Set<number>()
+  for (let index = 0; index < 30; index += 1) statuses.add((await ask('/', { host: 'shop.example.com' })).status)
+  t.same([...statuses], [200], 'a pod that refuses is passed over')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const answered = new Set<string>()
+  for (let index = 0; index < 20; index += 1) answered.add((await ask('/', { host: 'shop.example.com' })).echo.address)
+  t.same([...answered], ['127.0.1.1'], 'a pod that says it is ill gets nothing')
+  t.ok(checks >= 2)
+})
+
+t.test('several Caddies serve the same', real, async (t) => {
+  const { another, options, echo, caddy, ask } = await world(t)
+  // On one machine both can listen on the address, since Caddy shares ports for its reloads.
+  const second = await startCaddy()
+  t.teardown(() => second.close())
+  const both = another({ admin: [...options.admin, new URL(second.admin)] })
+  const object = shop()
+  const context = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))
+  const apps = async (each: RunningCaddy) => (await each.configuration())['apps']
+
+  await both.ensureLoadBalancer(object, context)
+  t.same(await apps(caddy), await apps(second))
+  t.equal((await both.getLoadBalancer(object, context))?.fingerprint, 'one')
+  await second.kill()
+  t.same(
+    await both.getLoadBalancer(object, context),
+    { status: { ingress: [{ ip: '192.0.2.1' }] } },
+    'not known of all',
+  )
+  const moved = { ...context, backends: backendsOf(echo.port, { web: ['127.0.1.2'] }), fingerprint: 'two' }
+  await t.rejects(both.updateLoadBalancer(object, moved), /cannot be used/, 'one could not be asked, and it is said')
+  t.equal((await ask('/', { host: 'shop.example.com' })).echo.address, '127.0.1.2', 'the other serves what is asked')
+  await t.rejects(both.ensureLoadBalancerDeleted(object, moved), /cannot be used/, 'not proved absent')
+  await t.rejects(both.getLoadBalancer(object, moved), /cannot be used/)
+  await both.ensureLoadBalancer(object, moved).catch(() => undefined)
+  await second.restart()
+  t.equal((await both.getLoadBalancer(object, moved))?.fingerprint, undefined, 'the second has nothing')
+  await both.updateLoadBalancer(object, moved)
+  t.same(await apps(caddy), await apps(second))
+  await both.ensureLoadBalancerDeleted(object, moved)
+  t.equal(await both.getLoadBalancer(object, moved), undefined)
+})
+
+t.test('what Caddy refuses for one object does not hold up others', real, async (t) => {
+  const { balancer, another, echo, ask, options } = await world(t)
+  const taken = createServer()
+  await new Promise<void>((resolve) => void taken.listen(options.httpPort, '127.0.2.2', resolve))
+  t.teardown(() => taken.close())
+  const pools = [
+    ...options.addresses,
+    { name: 'taken', addresses: [{ family: 'IPv4' as const, ip: '192.0.2.2', listen: '127.0.2.2' }] },
+  ]
+  const several = another({ addresses: pools })
+  const bad = shop({ name: 'bad', annotations: { [`${ANNOTATION_PREFIX}address-pool`]: 'taken' } })
+  const objects = [
+    bad,
+    ...[1, 2].map((index) => shop({ name: `good-${index}` }, { rules: [ruleOf(`good-${index}.example.com`)] })),
+  ]
+  const outcomes = await Promise.allSettled(
+    objects.map((object) =>
+      several.ensureLoadBalancer(object, contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))),
+    ),
+  )
+  t.match(outcomes, [
+    { status: 'rejected', reason: /refuses the configuration: .*address already in use/ },
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+  ])
+  for (const index of [1, 2]) t.equal((await ask('/', { host: `good-${index}.example.com` })).status, 200)
+  await t.rejects(balancer.ensureLoadBalancer(bad, contextOf(bad, { services: [] })), {
+    kind: 'Terminal',
+    message: /no address pool taken/,
+  })
+})
+
+t.test('two objects that want all of an address are a conflict, and the first keeps it', real, async (t) => {
+  const { balancer, echo, ask, changes } = await world(t)
+  const backends = backendsOf(echo.port, { web: ['127.0.1.1'] })
+  const [first, second] = [
+    shop({ name: 'first' }, { rules: [ruleOf('')] }),
+    shop({ name: 'second' }, { rules: [ruleOf('')] }),
+  ]
+  await balancer.ensureLoadBalancer(first, contextOf(first, backends))
+  const before = changes().length
+  const refused = { kind: 'Terminal', message: /any host on port 80 of 192.0.2.1 go to MultiClusterIngress shop.first/ }
+  await t.rejects(balancer.ensureLoadBalancer(second, contextOf(second, backends)), refused)
+  t.equal(changes().length, before)
+  t.equal((await ask('/', { host: 'any.example.com' })).status, 200)
+  // A host may have paths of several.
+  const third = shop({ name: 'third' }, { rules: [ruleOf('shop.example.com', 'web', '/third')] })
+  const fourth = shop({ name: 'fourth' }, { rules: [ruleOf('shop.example.com', 'web', '/fourth')] })
+  for (const object of [third, fourth]) await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+  for (const path of ['/third', '/fourth']) t.equal((await ask(path, { host: 'shop.example.com' })).status, 200)
+  t.equal((await ask('/second', { host: 'shop.example.com' })).status, 404, 'the most specific host decides')
+  await balancer.ensureLoadBalancerDeleted(third, contextOf(third, { services: [] }))
+  t.equal((await ask('/fourth', { host: 'shop.example.com' })).status, 200)
+})
+
+t.test('both families, and objects on one of them', real, async (t) => {
+  const pool = [
+    { family: 'IPv4' as const, ip: '192.0.2.1', listen: '127.0.2.1' },
+    { family: 'IPv6' as const, ip: '2001:db8::1', listen: '::1' },
+  ]
+  const { balancer, echo, ask, caddy } = await world(t, { addresses: [{ name: 'default', addresses: pool }] })
+  const put = async (name: string, annotations: Record<string, string> = {}) => {
+    const object = shop({ name, annotations }, { rules: [ruleOf(`${name}.example.com`)] })
+    return await balancer.ensureLoadBalancer(object, contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] })))
+  }
+  const servers = async () =>
+    Object.keys(((await caddy.configuration()) as { apps: { http: { servers: object } } }).apps.http.servers)
+  const status = async (name: string, listen: string) =>
+    (await ask('/', { host: `${name}.example.com` }, { listen })).status
+  t.same(await put('both'), { changed: true, status: { ingress: [{ ip: '192.0.2.1' }, { ip: '2001:db8::1' }] } })
+  t.equal((await servers()).length, 1, 'one server where the same is served')
+  t.same([await status('both', '127.0.2.1'), await status('both', '::1')], [200, 200])
+  await put('six', { [`${ANNOTATION_PREFIX}ip-families`]: 'IPv6' })
+  t.equal((await servers()).length, 2)
+  t.same([await status('both', '127.0.2.1'), await status('both', '::1')], [200, 200])
+  t.same([await status('six', '127.0.2.1'), await status('six', '::1')], [404, 200])
+  t.equal(
+    (await balancer.getLoadBalancer(shop({ name: 'both' }), contextOf(shop({ name: 'both' }), { services: [] })))
+      ?.fingerprint,
+    'one',
+  )
+})
+
+t.test('what others have in the same Caddy stays as it is', real, async (t) => {
+  const { balancer, echo, caddy, options } = await world(t)
+  const authority = await createTestAuthority()
+  const { cert, key } = await authority.issue({ commonNames: ['theirs'], usage: 'server' })
+  const foreign = {
+    admin: (await caddy.configuration())['admin'],
+    logging: { logs: { default: { level: 'ERROR' } } },
+    apps: {
+      http: { http_port: options.httpPort, servers: { theirs: theirs(0) } },
+      tls: { certificates: { load_pem: [{ certificate: cert, key, tags: ['theirs'] }] } },
+    },
+  }
+  await caddy.change('POST', '/config/', foreign)
+  const before = await caddy.configuration()
+  const object = shop()
+  const ours = await authority.issue({ commonNames: ['ours'], usage: 'server' })
+  const certificates = [{ hosts: ['shop.example.com'], secretName: 'ours', certificate: ours.cert, key: ours.key }]
+  await balancer.ensureLoadBalancer(
+    object,
+    contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }), { certificates }),
+  )
+  t.notSame(await caddy.configuration(), before)
+  await balancer.ensureLoadBalancerDeleted(object, contextOf(object, { services: [] }))
+  t.same(await caddy.configuration(), before, 'as if we had never been there')
+
+  await caddy.change('PATCH', '/config/apps/http/http_port', 1)
+  const refused = /plain HTTP on port 1 and not on \d+: set provider.options.httpPort to 1, or http_port/
+  await t.rejects(balancer.ensureLoadBalancer(object, contextOf(object, { services: [] })), refused)
+})
+
+t.test('an endpoint over a socket', real, async (t) => {
+  const caddy = await startCaddy('socket')
+  t.teardown(() => caddy.close())
+  const { another, echo } = await world(t)
+  const balancer = another({ admin: [new URL(caddy.admin)] })
+  const object = shop()
+  const context = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))
+  await balancer.ensureLoadBalancer(object, context)
+  t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
+})
+
+t.test('500 hosts with 20 paths each', real, async (t) => {
+  const { balancer, another, echo, caddy, ask, options } = await world(t)
+  const before = caddy.residentMemory()
+  const paths = Array.from({ length: 20 }, (_, index) => `/service-${index}/v1`)
+  const objectOf = (index: number) => {
+    const backend = { service: { name: 'web', port: { number: 80 } } }
+    const rule = {
+      host: `host-${index}.example.com`,
+      http: { paths: paths.map((path) => ({ path, pathType: 'Prefix', backend })) },
+    }
+    return shop({ name: `object-${index}` }, { rules: [rule] })
+  }
+  const objects = Array.from({ length: 500 }, (_, index) => objectOf(index))
+  const backends = backendsOf(echo.port, { web: ['127.0.1.1', '127.0.1.2'] })
+  const timed = async (call: () => Promise<unknown>) => {
+    const started = performance.now()
+    await call()
+    return Math.round(performance.now() - started)
+  }
+  // Eight at a time, as the queue hands them over.
+  const remaining = [...objects]
+  const worker = async () => {
+    for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
+      await balancer.ensureLoadBalancer(next, contextOf(next, backends))
+    }
+  }
+  const all = await timed(() => Promise.all(Array.from({ length: 8 }, worker)))
+  const object = objectOf(250)
+  const moved = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.3'] }), { fingerprint: 'two' })
+  const one = await timed(() => another().updateLoadBalancer(object, moved))
+  const get = await timed(() => balancer.getLoadBalancer(object, moved))
+  t.equal((await ask('/service-19/v1/x', { host: 'host-250.example.com' })).echo.address, '127.0.1.3')
+  t.equal((await ask('/service-19/v1/x', { host: 'host-499.example.com' })).status, 200)
+  t.equal((await ask('/service-20', { host: 'host-499.example.com' })).status, 404)
+  const latency = await timed(async () => {
+    for (let index = 0; index < 100; index += 1) await ask('/service-19/v1', { host: 'host-499.example.com' })
+  })
+  const size = JSON.stringify(await caddy.configuration()).length
+  t.comment(`500 hosts x 20 paths: ${all} ms; then one endpoint change ${one} ms, one get ${get} ms`)
+  t.comment(
+    `configuration ${Math.round(size / 1024)} KiB; Caddy ${before} KiB before, ${caddy.residentMemory()} KiB after`,
+  )
+  t.comment(`${latency / 100} ms a request to the last host, over ports ${options.httpPort}`)
 })

@@ -39,9 +39,10 @@ export function caddyMissing(environment: NodeJS.ProcessEnv): string | undefined
   return 'caddy is not installed: apt-get install -y caddy'
 }
 
-/** `listen` is an address of Caddy's, for a socket; a free port when absent. */
-export async function startCaddy(socket?: string): Promise<RunningCaddy> {
+/** Its admin endpoint is on a free port, or on a socket. */
+export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<RunningCaddy> {
   const directory = mkdtempSync(join(tmpdir(), 'caddy-'))
+  const socket = over === 'socket' ? join(directory, 'admin.sock') : undefined
   const port = await freePort()
   const tunnelPort = await freePort()
   const listen = socket === undefined ? `127.0.0.1:${port}` : `unix/${socket}`
@@ -59,6 +60,7 @@ export async function startCaddy(socket?: string): Promise<RunningCaddy> {
       if ((await ask('GET', '/config/').catch(() => undefined)) !== undefined) return
       await new Promise((resolve) => setTimeout(resolve, 25))
     }
+    await kill()
     throw new Error(`caddy does not answer on ${listen}`)
   }
 

@@ -28,5 +28,9 @@ function beyondCaddy(ingress: MultiClusterIngress): Finding[] {
     const remedy = 'cannot be had together with cluster-weights in Caddy; use cookie'
     findings.push(invalidAnnotation('affinity', 'source-ip', remedy))
   }
+  if (options.passiveFailures !== undefined && options.passiveFailures > 0 && options.requestBodyLimit !== undefined) {
+    const remedy = 'cannot be had together with request-body-limit in Caddy: what is too large would count as a failure'
+    findings.push(invalidAnnotation('passive-failures', `${options.passiveFailures}`, remedy))
+  }
   return findings
 }

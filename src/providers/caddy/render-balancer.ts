@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { RoutePlan } from '../../domain/routing/route-plan.ts'
 import { balancerId } from './balancer-id.ts'
-import { BALANCER_VARIABLE, type CaddyRoute, TLS_VARIABLE, UPSTREAM_VARIABLE } from './caddy-configuration.ts'
+import { BALANCER_VARIABLE, type CaddyRoute, TLS_VARIABLE } from './caddy-configuration.ts'
 import { type CaddyRecord, recordOf, recordRoute, subroutes } from './caddy-record.ts'
 import { renderUpstream } from './render-upstream.ts'
 
@@ -35,7 +35,7 @@ export function renderBalancer(
         handler: 'subroute',
         routes: [
           ...tlsRedirect(options.tlsRedirect, settings.httpsPort),
-          ...upstreams.map((each) => renderUpstream(each, options, cookieName, servedRoute(served, each.key))),
+          ...upstreams.flatMap((each) => renderUpstream(each, options, cookieName, subroutes(served))),
           { handle: [{ handler: 'static_response', status_code: 503 }] },
           recordRoute({ ...record, digest }),
         ],
@@ -74,9 +74,4 @@ function tlsRedirect(status: number, httpsPort: number): CaddyRoute[] {
       handle: [{ handler: 'static_response', status_code: status, headers: { Location: [location] } }],
     },
   ]
-}
-
-function servedRoute(served: CaddyRoute | undefined, key: string): CaddyRoute | undefined {
-  const wanted = canonicalJson([{ vars: { [UPSTREAM_VARIABLE]: [key] } }])
-  return subroutes(served).find(({ match }) => canonicalJson(match) === wanted)
 }

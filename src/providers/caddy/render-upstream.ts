@@ -1,3 +1,4 @@
+import { sameJson } from '../../domain/canonical-json.ts'
 import { parseIpAddress } from '../../domain/ip-address.ts'
 import type { PlannedServer, PlannedUpstream, RouteOptions } from '../../domain/routing/route-plan.ts'
 import { type CaddyHandler, type CaddyRoute, UPSTREAM_VARIABLE } from './caddy-configuration.ts'
@@ -8,31 +9,28 @@ import { repeatServers } from './repeat-servers.ts'
 const RETRIES = 3
 
 /**
- * The route of a balancer that sends to one Service port. One reverse proxy a port, so that health checks are made once
+ * The routes of a balancer that send to one Service port. One reverse proxy a port, so that health checks are made once
  * a server, not once a path.
  *
- * `served` is the route that Caddy has for it: while a pool is held and its servers are not known, theirs stay.
+ * `served` are the routes of the balancer that Caddy has: while a pool is held and its servers are not known, theirs stay.
  */
 export function renderUpstream(
   upstream: PlannedUpstream,
   options: RouteOptions,
   cookieName: string,
-  served: CaddyRoute | undefined,
-): CaddyRoute {
+  served: readonly CaddyRoute[],
+): CaddyRoute[] {
+  const vars = { [UPSTREAM_VARIABLE]: [upstream.key] }
   const dials = dialsOf(upstream, served)
-  return {
-    match: [{ vars: { [UPSTREAM_VARIABLE]: [upstream.key] } }],
-    handle:
-      dials.length === 0
-        ? [{ handler: 'static_response', status_code: 503 }]
-        : [...bodyLimit(options), reverseProxy(upstream, dials, options, cookieName)],
-  }
+  if (dials.length === 0) return [{ match: [{ vars }], handle: [{ handler: 'static_response', status_code: 503 }] }]
+  const handle = [...bodyLimit(options), reverseProxy(upstream, dials, options, cookieName)]
+  return [...tooLarge(options, vars), { match: [{ vars }], handle }]
 }
 
 /** `10.0.0.1:8080`, as often as its weight asks for. */
-function dialsOf({ key, state, servers }: PlannedUpstream, served: CaddyRoute | undefined): string[] {
+function dialsOf({ key, state, servers }: PlannedUpstream, served: readonly CaddyRoute[]): string[] {
   const taking = servers.filter(({ weight }) => weight > 0)
-  if (taking.length === 0) return state === 'held' ? servedDials(served) : []
+  if (taking.length === 0) return state === 'held' ? servedDials(key, served) : []
   return repeatServers(taking.map((server) => ({ dial: dialOf(key, server), weight: server.weight })))
 }
 
@@ -45,14 +43,35 @@ function dialOf(key: string, { address, port }: PlannedServer): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-function servedDials(served: CaddyRoute | undefined): string[] {
-  const proxy = served?.handle?.find(({ handler }) => handler === 'reverse_proxy')
+function servedDials(key: string, served: readonly CaddyRoute[]): string[] {
+  const match = [{ vars: { [UPSTREAM_VARIABLE]: [key] } }]
+  const route = served.find((each) => sameJson(each.match, match))
+  const proxy = route?.handle?.find(({ handler }) => handler === 'reverse_proxy')
   const upstreams = Array.isArray(proxy?.['upstreams']) ? proxy['upstreams'] : []
   return upstreams.flatMap((each: { dial?: unknown } | null) => (typeof each?.dial === 'string' ? [each.dial] : []))
 }
 
+/** What says that it is too large is refused before a pod is asked. */
+function tooLarge({ requestBodyLimit }: RouteOptions, vars: object): CaddyRoute[] {
+  if (requestBodyLimit === 0) return []
+  const header_regexp = { 'Content-Length': { pattern: numberAbove(requestBodyLimit) } }
+  return [{ match: [{ vars, header_regexp }], handle: [{ handler: 'static_response', status_code: 413 }] }]
+}
+
+/** What does not say it is cut off; Caddy answers 502 then. */
 function bodyLimit({ requestBodyLimit }: RouteOptions): CaddyHandler[] {
   return requestBodyLimit === 0 ? [] : [{ handler: 'request_body', max_size: requestBodyLimit }]
+}
+
+/** An expression for decimal numbers that are greater: of more digits, or with a greater one at the first that differs. */
+function numberAbove(limit: number): string {
+  const digits = [...String(limit)]
+  const greater = digits.flatMap((digit, index) => {
+    if (digit === '9') return []
+    const rest = digits.length - index - 1
+    return [`${digits.slice(0, index).join('')}[${Number(digit) + 1}-9]${rest === 0 ? '' : `[0-9]{${rest}}`}`]
+  })
+  return `^0*(${[`[1-9][0-9]{${digits.length},}`, ...greater].join('|')})$`
 }
 
 function reverseProxy(
@@ -103,7 +122,16 @@ function selectionPolicy(dials: readonly string[], { affinity }: RouteOptions, c
   return { policy: new Set(dials).size === dials.length ? 'round_robin' : 'random' }
 }
 
-function healthChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOptions): Record<string, object> {
+/**
+ * No passive checks beside a limit of bodies: one that is cut off counts as a failure of the pod, so whoever sends three
+ * of them would take it away from everybody.
+ */
+function healthChecks({
+  healthCheck,
+  passiveFailures,
+  passiveSeconds,
+  requestBodyLimit,
+}: RouteOptions): Record<string, object> {
   return {
     ...(healthCheck === undefined || healthCheck.protocol === 'tcp'
       ? {}
@@ -115,7 +143,9 @@ function healthChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOpt
             timeout: `${healthCheck.timeoutSeconds}s`,
           },
         }),
-    ...(passiveFailures === 0 ? {} : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
+    ...(passiveFailures === 0 || requestBodyLimit > 0
+      ? {}
+      : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
   }
 }
 

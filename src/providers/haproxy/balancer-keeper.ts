@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { publishedStatus } from '../../domain/addresses/published-status.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -7,6 +6,7 @@ import type { BalancerIdentity, BalancerRecord, ProviderContext } from '../../pr
 import type { Haproxy } from './apply-configuration.ts'
 import { type Change, createChangeQueue } from './change-queue.ts'
 import { ConfigurationRefused } from './check-configuration.ts'
+import { HaproxyUnreachable } from './haproxy-socket.ts'
 import { proxyName } from './proxy-name.ts'
 import { createRecordStore } from './record-store.ts'
 import { renderConfiguration } from './render-configuration.ts'
@@ -34,6 +34,7 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
   const store = createRecordStore(options.stateDirectory, digest)
   const queue = createChangeQueue({ store, haproxy, digest, onLeaving: lookAgainSoon })
   let looking = false
+  let rendered: { version: string; configuration: RenderedConfiguration } | undefined
 
   function lookAgainSoon(): void {
     if (looking) return
@@ -57,36 +58,27 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
   return {
     async get({ identity, signal }) {
       signal.throwIfAborted()
+      const name = proxyName(identity, digest)
       const record = await store.read(identity)
-      // Made, and stopped before it could be recorded.
-      if (record === undefined) return (await isConfigured(proxyName(identity, digest))) ? {} : undefined
-      const status = publishedStatus(record.addresses)
-      const rendered = renderConfiguration(await store.list(), options, digest)
-      const asRecorded = await isRunning(rendered, proxyName(identity, digest))
-      return asRecorded ? { status, fingerprint: record.fingerprint } : { status }
+      try {
+        // Without a record: made, and stopped before it could be recorded.
+        if (record === undefined) return (await hasProxies(name)) ? {} : undefined
+        const status = publishedStatus(record.addresses)
+        return (await isServed(name)) ? { status, fingerprint: record.fingerprint } : { status }
+      } catch (error) {
+        if (error instanceof HaproxyUnreachable) await queue.prepareFirstStart()
+        throw error
+      }
     },
     async keep(context, decide) {
       const { identity, fence } = context
-      const { record, by } = await make(
-        {
-          identity,
-          decide: (own, others) => {
-            refuseOlder(own, fence)
-            return decide(own, others)
-          },
-        },
-        context,
-      )
-      if (record === undefined) throw new Error('deleted at the same moment')
+      const { record, by } = await make({ identity, fence, decide }, context)
+      if (record === undefined) throw new RetryAfter(1_000, 'it was removed at the same moment')
       return { record, by }
     },
     async remove(context) {
       const { identity, fence } = context
-      const decide = (own: ServedRecord | undefined) => {
-        refuseOlder(own, fence)
-        return undefined
-      }
-      await make({ identity, decide }, context)
+      await make({ identity, fence, decide: () => undefined }, context)
     },
     async list(clusterId, kind) {
       const identities = (await store.list()).map(({ identity }) => identity)
@@ -94,29 +86,26 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
     },
   }
 
-  async function isConfigured(name: string): Promise<boolean> {
-    const text = await readFile(options.configurationFile, 'utf8').catch(() => '')
-    return text.includes(name)
+  async function hasProxies(name: string): Promise<boolean> {
+    return (await runtime.backends()).some((backend) => backend.startsWith(name))
   }
 
-  /** Whether the object is served as it is recorded, by a process of the recorded structure. */
-  async function isRunning({ generation, backends }: RenderedConfiguration, name: string): Promise<boolean> {
+  /** As it is recorded, by a process of the recorded structure. */
+  async function isServed(name: string): Promise<boolean> {
+    const { generation, backends } = await recorded()
     if ((await runtime.generation()) !== generation) return false
     const own = backends.filter((backend) => backend.name.startsWith(name))
     if (own.length === 0) return true
     const running = Map.groupBy(await runtime.servers(own.map((each) => each.name)), ({ backend }) => backend)
     return own.every((backend) => isAsRendered(backend, running.get(backend.name) ?? []))
   }
-}
 
-/** A call of somebody who lost the lock on the object while it was under way. */
-function refuseOlder(own: ServedRecord | undefined, fence: string): void {
-  if (own !== undefined && isOlder(fence, own.fence)) {
-    throw new RetryAfter(1_000, 'a newer holder of the lock on this object has been here')
+  /** A sweep asks for every object, while nothing changes. */
+  async function recorded(): Promise<RenderedConfiguration> {
+    const version = await store.version()
+    if (rendered?.version !== version) {
+      rendered = { version, configuration: renderConfiguration(await store.list(), options, digest) }
+    }
+    return rendered.configuration
   }
-}
-
-/** Decimal numbers of any length. */
-function isOlder(fence: string, other: string): boolean {
-  return /^\d+$/.test(fence) && /^\d+$/.test(other) && BigInt(fence) < BigInt(other)
 }

@@ -1,8 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import type { Digest } from '../../ports/digest.ts'
+import { RetryAfter } from '../../provider/errors.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { type Applied, applyConfiguration, type Haproxy, prepareFirstStart } from './apply-configuration.ts'
-import { ConfigurationRefused } from './check-configuration.ts'
+import { ConfigurationRefused, checkConfiguration } from './check-configuration.ts'
+import { configurationFile, namedFiles } from './configuration-files.ts'
 import { withDirectoryLock } from './directory-lock.ts'
 import { HaproxyUnreachable } from './haproxy-socket.ts'
 import { proxyName } from './proxy-name.ts'
@@ -13,6 +15,7 @@ import type { ServedRecord } from './served-record.ts'
 /** What is to become of one object's record. */
 export interface Change {
   identity: BalancerIdentity
+  fence: string
   /** Answers the new record, or undefined for none; throws where that cannot be. Called again on the next attempt. */
   decide(own: ServedRecord | undefined, others: readonly ServedRecord[]): ServedRecord | undefined
 }
@@ -34,6 +37,8 @@ export interface ChangeQueue {
   make(change: Change, signal: AbortSignal): Promise<Changed>
   /** Makes HAProxy what is recorded, and takes away servers that have finished. */
   tidy(): Promise<void>
+  /** Where HAProxy does not answer as it never could start: writes the file that it starts from. */
+  prepareFirstStart(): Promise<void>
 }
 
 interface Waiting {
@@ -62,13 +67,17 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       const batch = waiting.filter(({ signal }) => !signal.aborted)
       waiting = []
       try {
-        await mkdir(options.stateDirectory, { recursive: true, mode: 0o700 })
-        await withDirectoryLock(options.stateDirectory, () => makeAll(batch))
+        await alone(() => makeAll(batch))
       } catch (error) {
         for (const { reject } of batch) reject(error)
       }
     }
     working = false
+  }
+
+  async function alone(work: () => Promise<void>): Promise<void> {
+    await mkdir(options.stateDirectory, { recursive: true, mode: 0o700 })
+    await withDirectoryLock(options.stateDirectory, work)
   }
 
   /** Together; where HAProxy does not take that, each alone, so that one object does not stand in the way of others. */
@@ -77,18 +86,40 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       await makeTogether(batch)
     } catch (error) {
       if (!(error instanceof ConfigurationRefused)) throw error
-      for (const one of batch) await makeTogether([one]).catch(one.reject)
+      for (const one of batch) await makeAlone(one)
+    }
+  }
+
+  async function makeAlone(one: Waiting): Promise<void> {
+    try {
+      await makeTogether([one])
+    } catch (error) {
+      one.reject(error instanceof ConfigurationRefused ? await blame(error) : error)
+    }
+  }
+
+  /** Whether it is the change that HAProxy does not take, or what was there before it, as when the operator's file is broken. */
+  async function blame(error: ConfigurationRefused): Promise<Error> {
+    const stored = renderConfiguration(await store.list(), options, digest)
+    try {
+      await checkConfiguration(configurationFile(stored, options), namedFiles(stored), options)
+      return error
+    } catch (before) {
+      if (!(before instanceof ConfigurationRefused)) throw before
+      return new Error(`HAProxy refuses what it serves already, whatever is changed: ${before.message}`)
     }
   }
 
   async function makeTogether(batch: readonly Waiting[]): Promise<void> {
     const stored = new Map((await store.list()).map((record) => [nameOf(record.identity), record]))
     const records = new Map(stored)
-    const decided = batch.filter((one) => decideOne(one, records))
+    const decided: Waiting[] = []
+    for (const one of batch) if (await decideOne(one, records)) decided.push(one)
     const applied = await apply([...records.values()], [...stored.values()])
     // Recorded when it is served: what fails before was never there, and is made again by whoever asks again.
-    for (const name of new Set(decided.map(({ change }) => nameOf(change.identity)))) {
-      await record(stored.get(name), records.get(name))
+    for (const { change } of decided) {
+      const name = nameOf(change.identity)
+      await record(stored.get(name), records.get(name), change.fence)
     }
     for (const { change, resolve } of decided) {
       resolve({ record: records.get(nameOf(change.identity)), by: applied.by })
@@ -96,9 +127,13 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     if (applied.leaving > 0) onLeaving()
   }
 
-  function decideOne({ change, reject }: Waiting, records: Map<string, ServedRecord>): boolean {
+  async function decideOne({ change, reject }: Waiting, records: Map<string, ServedRecord>): Promise<boolean> {
     const name = nameOf(change.identity)
     try {
+      const newest = records.get(name)?.fence ?? (await store.removalFence(change.identity))
+      if (newest !== undefined && isOlder(change.fence, newest)) {
+        throw new RetryAfter(1_000, 'a newer holder of the lock on this object has been here')
+      }
       const others = [...records].filter(([other]) => other !== name).map(([, record]) => record)
       const record = change.decide(records.get(name), others)
       if (record === undefined) records.delete(name)
@@ -121,9 +156,13 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     }
   }
 
-  async function record(before: ServedRecord | undefined, after: ServedRecord | undefined): Promise<void> {
+  async function record(
+    before: ServedRecord | undefined,
+    after: ServedRecord | undefined,
+    fence: string,
+  ): Promise<void> {
     if (after !== undefined && JSON.stringify(after) !== JSON.stringify(before)) await store.write(after)
-    if (after === undefined && before !== undefined) await store.remove(before)
+    if (after === undefined && before !== undefined) await store.remove(before, fence)
   }
 
   function nameOf(identity: BalancerIdentity): string {
@@ -139,6 +178,13 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
         if (!working) void work()
       })
     },
-    tidy: () => withDirectoryLock(options.stateDirectory, () => makeTogether([])),
+    tidy: () => alone(() => makeTogether([])),
+    prepareFirstStart: () =>
+      alone(async () => prepareFirstStart(renderConfiguration(await store.list(), options, digest), options)),
   }
+}
+
+/** Decimal numbers of any length. */
+function isOlder(fence: string, other: string): boolean {
+  return /^\d+$/.test(fence) && /^\d+$/.test(other) && BigInt(fence) < BigInt(other)
 }

@@ -65,7 +65,7 @@ export async function restoreFiles(files: readonly { path: string; before: strin
 export async function removeStaleFiles(files: readonly ConfigurationFile[], directory: string): Promise<void> {
   const kept = new Set(files.map(({ path }) => path))
   for (const folder of FILE_FOLDERS) {
-    const names = await readdir(join(directory, folder)).catch(emptyWhereAbsent)
+    const names = (await readdir(join(directory, folder)).catch(undefinedWhereAbsent)) ?? []
     for (const name of names) {
       const path = join(directory, folder, name)
       if (!kept.has(path)) await removeFile(path)
@@ -74,18 +74,10 @@ export async function removeStaleFiles(files: readonly ConfigurationFile[], dire
 }
 
 async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    return undefinedWhereAbsent(error)
-  }
+  return readFile(path, 'utf8').catch(undefinedWhereAbsent)
 }
 
 function undefinedWhereAbsent(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   throw error
-}
-
-function emptyWhereAbsent(error: unknown): string[] {
-  return undefinedWhereAbsent(error) ?? []
 }

@@ -6,6 +6,8 @@ import { decodeServerStates, type RunningServer } from './running-server.ts'
 export interface HaproxyRuntime {
   /** Of the configuration that the worker was started with; undefined where that was none of ours. */
   generation(): Promise<string | undefined>
+  /** Names of all backends. */
+  backends(): Promise<string[]>
   /** Servers of these backends, or of all. A backend that does not run has none. */
   servers(backends?: readonly string[]): Promise<RunningServer[]>
   /** Connections that a server has now, by `backend/server`. */
@@ -22,6 +24,8 @@ export function createHaproxyRuntime(path: string): HaproxyRuntime {
       const answer = await ask(`show env ${GENERATION_VARIABLE}`)
       return new RegExp(`^${GENERATION_VARIABLE}=(\\S+)$`, 'm').exec(answer)?.[1]
     },
+    // The first line is a heading.
+    backends: async () => (await ask('show backend')).trim().split('\n').slice(1),
     async servers(backends) {
       const commands = backends?.map((name) => `show servers state ${name}`) ?? ['show servers state']
       // Longer lines than this do not fit HAProxy's buffer.

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PlannedCertificate } from '../../domain/routing/route-plan.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -15,13 +15,24 @@ export interface RecordStore {
   list(): Promise<ServedRecord[]>
   read(identity: BalancerIdentity): Promise<ServedRecord | undefined>
   write(record: ServedRecord): Promise<void>
-  remove(record: ServedRecord): Promise<void>
+  /** Remembers the fence of whoever removed it, so that a call of an earlier holder does not bring it back. */
+  remove(record: ServedRecord, fence: string): Promise<void>
+  /** With which it was removed, if that was among the last. */
+  removalFence(identity: BalancerIdentity): Promise<string | undefined>
+  /** Another one whenever records may have changed. */
+  version(): Promise<string>
 }
 
 export function createRecordStore(directory: string, digest: Digest): RecordStore {
   const records = join(directory, 'records')
   const keys = join(directory, 'keys')
+  const removals = join(directory, 'removals.json')
+  let ownWrites = 0
   const fileOf = (identity: BalancerIdentity) => `${proxyName(identity, digest)}.json`
+
+  async function readRemovals(): Promise<[file: string, fence: string][]> {
+    return JSON.parse((await readText(removals)) ?? '[]') as [string, string][]
+  }
 
   async function readRecord(file: string): Promise<ServedRecord | undefined> {
     const text = await readText(join(records, file))
@@ -40,7 +51,15 @@ export function createRecordStore(directory: string, digest: Digest): RecordStor
       const found = await Promise.all(files.filter((file) => file.endsWith('.json')).map(readRecord))
       return found.filter((record) => record !== undefined)
     },
+    async version() {
+      const folder = await stat(records, { bigint: true }).catch(undefinedWhereAbsent)
+      return `${folder?.mtimeNs} ${ownWrites}`
+    },
+    async removalFence(identity) {
+      return (await readRemovals()).find(([file]) => file === fileOf(identity))?.[1]
+    },
     async write(record) {
+      ownWrites += 1
       await Promise.all([records, keys].map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })))
       const file = fileOf(record.identity)
       if (record.layer === 7) {
@@ -50,12 +69,18 @@ export function createRecordStore(directory: string, digest: Digest): RecordStor
         await writeWholeFile(join(records, file), encodeRecord(rest))
       } else await writeWholeFile(join(records, file), encodeRecord(record))
     },
-    async remove({ identity, layer }) {
+    async remove({ identity, layer }, fence) {
+      ownWrites += 1
+      const others = (await readRemovals()).filter(([file]) => file !== fileOf(identity))
+      await writeWholeFile(removals, JSON.stringify([[fileOf(identity), fence], ...others].slice(0, MOST_REMOVALS)))
       await removeFile(join(records, fileOf(identity)))
       if (layer === 7) await removeFile(join(keys, fileOf(identity)))
     },
   }
 }
+
+/** Calls that are under way end within minutes. */
+const MOST_REMOVALS = 1_000
 
 const VERSION = 1
 
@@ -71,23 +96,14 @@ function decodeRecord(text: string, path: string): ServedRecord {
 }
 
 async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (isAbsent(error)) return undefined
-    throw error
-  }
+  return readFile(path, 'utf8').catch(undefinedWhereAbsent)
 }
 
 async function readFolder(path: string): Promise<string[]> {
-  try {
-    return await readdir(path)
-  } catch (error) {
-    if (isAbsent(error)) return []
-    throw error
-  }
+  return (await readdir(path).catch(undefinedWhereAbsent)) ?? []
 }
 
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+function undefinedWhereAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
 }
