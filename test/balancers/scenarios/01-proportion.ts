@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { balanced, expose, LANES, TITLES, withdraw } from '../support/lanes.ts'
+import { balanced, expose, LANES, TITLES } from '../support/lanes.ts'
 import { askMany } from '../support/load.ts'
-import type { World } from '../support/world.ts'
 
 const REQUESTS = 2_000
 const TOLERANCE = 5
@@ -33,12 +32,7 @@ export const scenario: Scenario = {
       }
       world.log(`${what}: ${share} % of ${REQUESTS} requests to east asked for; ${shares.join(', ')}`)
     }
-    await cleanUp(world)
   },
-}
-
-async function cleanUp(world: World): Promise<void> {
-  await withdraw(world, ...LANES.map((lane) => balanced(lane, 'proportion')))
 }
 
 function shareOf({ byCluster, requests }: { byCluster: Record<string, number>; requests: number }): number {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { balanced, expose, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { expose, LANES, onEach, TITLES } from '../support/lanes.ts'
 import { describeFailures, type Load, startLoad } from '../support/load.ts'
 
 const LIMIT_MS = 2_000
@@ -40,6 +40,5 @@ export const scenario: Scenario = {
       for (const lane of LANES) world.log(`${TITLES[lane]}: ${describeFailures(tallies[lane])}, while it came and went`)
       for (const lane of LANES) assert.ok(tallies[lane].failed <= (lane === 'caddy' ? 2 : 0), TITLES[lane])
     }
-    await withdraw(world, ...LANES.map((lane) => balanced(lane, 'controlled')))
   },
 }

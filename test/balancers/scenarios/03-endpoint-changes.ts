@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { balanced, expose, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { expose, LANES, onEach, TITLES } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 
 const CHANGES = 50
@@ -45,6 +45,5 @@ export const scenario: Scenario = {
         assert.ok(failed <= (lane === 'caddy' ? CHANGES : 0), `${TITLES[lane]}: ${failed} failed`)
       }
     }
-    await withdraw(world, ...LANES.map((lane) => balanced(lane, 'changing')))
   },
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { balanced, HTTP_LANES, hostOf, onEach, publishedAddress, ruleOf, TITLES, withdraw } from '../support/lanes.ts'
+import { balanced, HTTP_LANES, hostOf, onEach, publishedAddress, ruleOf, TITLES } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 import type { Target } from '../support/target.ts'
 
@@ -63,6 +63,5 @@ export const scenario: Scenario = {
         assert.ok(failed <= (lane === 'haproxy' ? 0 : ROTATIONS), TITLES[lane])
       }
     }
-    await withdraw(world, ...objects)
   },
 }

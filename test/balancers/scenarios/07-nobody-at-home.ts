@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Scenario } from '../scenario.ts'
-import { answersFrom, balanced, expose, LANES, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { answersFrom, expose, LANES, onEach, TITLES } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 
 export const scenario: Scenario = {
@@ -25,6 +25,5 @@ export const scenario: Scenario = {
     }
     for (const functionProcess of Object.values(world.functions)) await functionProcess.sweep()
     for (const lane of LANES) await answersFrom(targets[lane], 'west-2')
-    await withdraw(world, ...LANES.map((lane) => balanced(lane, 'orphaned')))
   },
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { answers, answersFrom, balanced, expose, LANES, TITLES, withdraw } from '../support/lanes.ts'
+import { answers, answersFrom, expose, TITLES } from '../support/lanes.ts'
 
 export const scenarios: Scenario[] = [
   {
@@ -15,7 +15,6 @@ export const scenarios: Scenario[] = [
       await world.functions.caddy.sweep()
       await answers(caddy)
       world.log(`served again ${(performance.now() - began).toFixed(0)} ms after the sweep began`)
-      await withdraw(world, ...LANES.map((lane) => balanced(lane, 'lost')))
     },
   },
   {
@@ -33,7 +32,6 @@ export const scenarios: Scenario[] = [
       for (const target of [haproxy, tcp]) await answersFrom(target, 'west-2')
       world.log(`${TITLES.haproxy} and ${TITLES.tcp}: served again ${(performance.now() - began).toFixed(0)} ms later`)
       await world.functions.haproxy.start()
-      await withdraw(world, ...LANES.map((lane) => balanced(lane, 'kept')))
     },
   },
 ]

@@ -1,15 +1,11 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { type Child, startChild } from './child.ts'
 import type { Networks } from './networks.ts'
 import { residentBytes } from './resident-bytes.ts'
 
-/**
- * HAProxy on the machine of the balancers, kept running as systemd does (`Restart=always`): it starts as soon as there is
- * a configuration.
- */
+/** HAProxy on the machine of the balancers, kept running as systemd does (`Restart=always`). */
 export interface Haproxy {
   /** Of the provider that runs beside it, without addresses. */
   options: object
@@ -32,18 +28,20 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
   const stateDirectory = join(directory, 'state')
   const masterSocket = join(directory, 'master.sock')
   const configuration = join(stateDirectory, 'haproxy.cfg')
-  await mkdir(directory)
+  const runtimeSocket = join(directory, 'runtime.sock')
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 })
+  await writeFile(configuration, emptyConfiguration(runtimeSocket))
   const command = [...networks.inside('front'), 'haproxy', '-W', '-S', masterSocket, '-f', configuration]
   const runs: Child[] = []
   const running = () => runs.find((child) => child.isRunning())
   const supervisor = setInterval(() => {
-    if (running() === undefined && existsSync(configuration)) runs.push(startChild(command, { cwd: directory }))
+    if (running() === undefined) runs.push(startChild(command, { cwd: directory }))
   }, LOOK_EVERY_MS)
   return {
     options: {
       stateDirectory,
       masterSocket,
-      runtimeSocket: join(directory, 'runtime.sock'),
+      runtimeSocket,
       hardStopAfterSeconds: HARD_STOP_SECONDS,
       // Twice as many files are within the limit of any container.
       maxConnections: 4_000,
@@ -68,4 +66,9 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
       await running()?.end('SIGTERM')
     },
   }
+}
+
+/** As somebody has it before anything is balanced. */
+function emptyConfiguration(runtimeSocket: string): string {
+  return `global\n  stats socket ${runtimeSocket} mode 660 level admin expose-fd listeners\n`
 }

@@ -175,9 +175,12 @@ function freeBlock(): number {
 }
 
 function overlap(a: Cidr, b: Cidr): boolean {
-  if (a.family !== b.family) return false
-  const bits = a.hostBits < b.hostBits ? b.hostBits : a.hostBits
-  return (a.prefix << a.hostBits) >> bits === (b.prefix << b.hostBits) >> bits
+  return contains(a, b) || contains(b, a)
+}
+
+function contains(outer: Cidr, inner: Cidr): boolean {
+  const isLarger = outer.family === inner.family && outer.hostBits >= inner.hostBits
+  return isLarger && (inner.prefix << inner.hostBits) >> outer.hostBits === outer.prefix
 }
 
 function* usedNetworks(): Iterable<string> {

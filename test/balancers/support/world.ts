@@ -18,7 +18,7 @@ import { MEMBERS, type Networks, openNetworks } from './networks.ts'
 import { startPods } from './pods.ts'
 import { configuredPools, type Pools, poolsFrom } from './pools.ts'
 import { installAgent } from './provider-agent.ts'
-import { openShop, type Shop } from './shop.ts'
+import { NAMESPACE, openShop, type Shop } from './shop.ts'
 
 /** Everything that there is between a client and a pod, and whoever keeps it right. */
 export interface World {
@@ -41,7 +41,7 @@ export interface World {
   /** `kubectl apply`. */
   apply(...objects: object[]): Promise<void>
   kubectl(parameters: readonly string[]): Promise<string>
-  /** Tells what was logged when the story fails. */
+  /** Tells what was logged when the story fails, and removes what it left. */
   during(story: () => Promise<void>): Promise<void>
   close(how: { failed: boolean }): Promise<void>
 }
@@ -148,6 +148,8 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
         tell('agent', agent.output().split('\n'))
         tell('haproxy', haproxy.output().split('\n'))
         throw error
+      } finally {
+        await kubectl(['delete', '-n', NAMESPACE, 'multiclusteringress,multiclusterservice', '--all', '--timeout=20s'])
       }
     },
   }
