@@ -218,7 +218,7 @@ t.test('one change of Caddy for each change, none where nothing differs', real, 
   t.same(await put({ web: ['127.0.1.1'] }), ['PUT /config/apps'], 'the first makes what is missing')
   t.same(await put({ web: ['127.0.1.1'] }), [], 'nothing differs')
   const endpoints = await put({ web: ['127.0.1.1', '127.0.1.2'] })
-  const routeOfBalancer = '/config/apps/http/servers/webhook-cloud-provider-127.0.2.1/routes/1/handle/0/routes'
+  const routeOfBalancer = '/config/apps/http/servers/webhook-cloud-provider-127.0.2.1/routes/3/handle'
   t.same(endpoints, [`PATCH ${routeOfBalancer}`], 'endpoints are one change, of the route of the balancer alone')
   const hosts = await put({ web: ['127.0.1.1', '127.0.1.2'] }, {}, shop({}, { rules: [ruleOf('other.example.com')] }))
   t.same(hosts, ['PATCH /config/apps/http/servers/webhook-cloud-provider-127.0.2.1/routes'], 'a host too')
@@ -355,10 +355,10 @@ t.test('whoever edits by hand is seen, and put right', real, async (t) => {
   await balancer.ensureLoadBalancer(object, context)
   const server = '/config/apps/http/servers/webhook-cloud-provider-127.0.2.1'
   const edits: [string, string, unknown][] = [
-    ['PATCH', `${server}/routes/1/handle/0/routes/0/handle/0/upstreams`, [{ dial: '127.0.1.66:1' }]],
-    ['DELETE', `${server}/routes/1/handle/0/routes/0`, undefined],
-    ['PATCH', `${server}/routes/1/handle/0/routes/2/handle/0/webhook-cloud-provider/assigned/pool`, 'mine'],
-    ['DELETE', `${server}/routes/1/handle/0/routes/2/handle/0/webhook-cloud-provider/identity`, undefined],
+    ['PATCH', `${server}/routes/3/handle/1/routes/0/handle/0/upstreams`, [{ dial: '127.0.1.66:1' }]],
+    ['DELETE', `${server}/routes/3/handle/1/routes/0`, undefined],
+    ['PATCH', `${server}/routes/3/handle/0/webhook-cloud-provider/assigned/pool`, 'mine'],
+    ['DELETE', `${server}/routes/3/handle/0/webhook-cloud-provider/identity`, undefined],
   ]
   for (const [method, path, value] of edits) {
     await caddy.change(method, path, value)

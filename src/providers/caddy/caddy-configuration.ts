@@ -23,7 +23,7 @@ export interface CaddyServer {
 export interface CaddyRoute {
   /** Makes the route addressable: `GET /id/<@id>`. */
   '@id'?: string
-  /** Of the routes of one group only the first that matches is applied, whatever subroute it is in. */
+  /** Of the routes of one group only the first that matches is applied. */
   group?: string
   match?: CaddyObject[]
   handle?: CaddyHandler[]
@@ -52,8 +52,10 @@ export interface CaddyConnectionPolicy {
 /** What is ours in a Caddy that others use too begins with this: servers, ids, variables, groups and tags. */
 export const OURS = 'webhook-cloud-provider'
 
-/** Set by the route that a request takes, and asked by the routes of balancers and upstreams. */
+/** Set for each request by the dispatching route of an address, and asked by the routes of balancers; empty for none. */
 export const BALANCER_VARIABLE = `${OURS}.balancer`
 export const UPSTREAM_VARIABLE = `${OURS}.upstream`
-/** Set where a certificate covers the host. */
+/** `yes` where a certificate covers the host. */
 export const TLS_VARIABLE = `${OURS}.tls`
+/** The place of the route among those of its balancer, where its path is rewritten. */
+export const ROUTE_VARIABLE = `${OURS}.route`

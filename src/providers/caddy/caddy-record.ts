@@ -1,7 +1,7 @@
 import type { AssignedAddresses } from '../../domain/addresses/address-pool.ts'
 import type { PlannedRoute } from '../../domain/routing/route-plan.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
-import { type CaddyRoute, OURS } from './caddy-configuration.ts'
+import { type CaddyHandler, type CaddyRoute, OURS } from './caddy-configuration.ts'
 
 /** What Caddy keeps of a balancer for us, beside what it serves by. Everything on an address is rendered from these. */
 export interface CaddyRecord {
@@ -23,27 +23,26 @@ export interface RecordedCertificate {
   tag: string
 }
 
-/** Caddy's routes have no place for notes: a handler that sets a variable, behind a matcher that nothing passes. */
-export function recordRoute(record: CaddyRecord): CaddyRoute {
-  return { match: [{ not: [{}] }], handle: [{ handler: 'vars', [OURS]: record }] }
+/** Caddy's routes have no place for notes, so it is a variable that nobody asks for. */
+export function recordHandler(record: CaddyRecord): CaddyHandler {
+  return { handler: 'vars', [OURS]: record }
 }
 
 /** The record in a balancer's route, or undefined where it is none. */
 export function recordOf(route: unknown): CaddyRecord | undefined {
-  for (const inner of subroutes(route)) {
-    for (const handler of (inner as CaddyRoute).handle ?? []) {
-      const note = handler?.[OURS]
-      if (handler?.handler === 'vars' && isRecord(note)) return note
-    }
-  }
-  return undefined
+  const notes = handlersOf(route).flatMap((each) => (each?.handler === 'vars' ? [each[OURS]] : []))
+  return notes.find(isRecord)
 }
 
 /** Routes of the first subroute; nothing in what is no route. */
 export function subroutes(route: unknown): CaddyRoute[] {
-  const handlers = (route as CaddyRoute | null)?.handle
-  const routes = Array.isArray(handlers) ? handlers.find((each) => each?.handler === 'subroute')?.['routes'] : undefined
+  const routes = handlersOf(route).find((each) => each?.handler === 'subroute')?.['routes']
   return Array.isArray(routes) ? (routes as CaddyRoute[]) : []
+}
+
+function handlersOf(route: unknown): (CaddyHandler | null)[] {
+  const handlers = (route as CaddyRoute | null)?.handle
+  return Array.isArray(handlers) ? handlers : []
 }
 
 /** As far as everything else relies on it: a record that was edited by hand must not break a whole address. */

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../domain/canonical-json.ts'
-import type { RoutePlan } from '../../domain/routing/route-plan.ts'
+import type { PlannedRoute, RoutePlan } from '../../domain/routing/route-plan.ts'
 import { balancerId } from './balancer-id.ts'
-import { BALANCER_VARIABLE, type CaddyRoute, TLS_VARIABLE } from './caddy-configuration.ts'
-import { type CaddyRecord, recordOf, recordRoute, subroutes } from './caddy-record.ts'
+import {
+  BALANCER_VARIABLE,
+  type CaddyHandler,
+  type CaddyRoute,
+  ROUTE_VARIABLE,
+  TLS_VARIABLE,
+} from './caddy-configuration.ts'
+import { type CaddyRecord, recordHandler, recordOf, subroutes } from './caddy-record.ts'
+import { escapeExpression } from './escape-expression.ts'
+import { literal } from './literal.ts'
 import { renderUpstream } from './render-upstream.ts'
 
 /** What a balancer is rendered from, beside its plan. */
@@ -31,13 +39,13 @@ export function renderBalancer(
     '@id': id,
     match: [{ vars: { [BALANCER_VARIABLE]: [id] } }],
     handle: [
+      recordHandler({ ...record, digest }),
       {
         handler: 'subroute',
         routes: [
           ...tlsRedirect(options.tlsRedirect, settings.httpsPort),
+          ...rewriteRoutes(record),
           ...upstreams.flatMap((each) => renderUpstream(each, options, cookieName, subroutes(served))),
-          { handle: [{ handler: 'static_response', status_code: 503 }] },
-          recordRoute({ ...record, digest }),
         ],
       },
     ],
@@ -49,10 +57,10 @@ export function renderBalancer(
 export function isAsRendered(route: CaddyRoute, { revision }: Pick<BalancerSettings, 'revision'>): boolean {
   const record = recordOf(route)
   if (record === undefined) return false
-  const handle = [
-    { handler: 'subroute', routes: [...subroutes(route).slice(0, -1), recordRoute({ ...record, digest: '' })] },
-  ]
-  return record.digest === digestOfRoute({ ...route, handle }, revision)
+  const handle = route.handle?.map((each) =>
+    recordOf({ handle: [each] }) === record ? recordHandler({ ...record, digest: '' }) : each,
+  )
+  return record.digest === digestOfRoute({ ...route, ...(handle && { handle }) }, revision)
 }
 
 function digestOfRoute(route: CaddyRoute, revision: string): string {
@@ -74,4 +82,27 @@ function tlsRedirect(status: number, httpsPort: number): CaddyRoute[] {
       handle: [{ handler: 'static_response', status_code: status, headers: { Location: [location] } }],
     },
   ]
+}
+
+/** Each path has one of its own: what is replaced is what the path matched. */
+function rewriteRoutes({ routes, rewriteTarget }: Pick<CaddyRecord, 'routes' | 'rewriteTarget'>): CaddyRoute[] {
+  if (rewriteTarget === undefined) return []
+  return routes.map((route, index) => ({
+    match: [{ vars: { [ROUTE_VARIABLE]: [String(index)] } }],
+    handle: [rewriteHandler(route, rewriteTarget)],
+  }))
+}
+
+/** Of the path as it came in the request, in which a slash may be doubled. */
+function rewriteHandler({ match, path }: PlannedRoute, target: string): CaddyHandler {
+  const text = escapeExpression(path).replaceAll('/', '/+')
+  const base = literal(target).replaceAll('$', '$$$$')
+  const below = base.replace(/\/$/, '')
+  const replacement =
+    match === 'Exact'
+      ? { find: `^${text}$`, replace: base }
+      : path === '/'
+        ? { find: '^/+', replace: `${below}/` }
+        : { find: `^${text}(/|$)`, replace: `${below}$1` }
+  return { handler: 'rewrite', path_regexp: [replacement] }
 }

@@ -8,11 +8,12 @@ import {
   type CaddyRoute,
   type CaddyServer,
   OURS,
+  ROUTE_VARIABLE,
   TLS_VARIABLE,
   UPSTREAM_VARIABLE,
 } from './caddy-configuration.ts'
 import type { CaddyRecord } from './caddy-record.ts'
-import { literal } from './literal.ts'
+import { escapeExpression } from './escape-expression.ts'
 
 /** What listens on addresses that the same balancers share. */
 export interface SharedAddresses {
@@ -35,8 +36,8 @@ export interface ServerSettings {
 }
 
 /**
- * One server for the two ports of an address: a route that tells by host and path whose a request is, one route for each
- * balancer, and an answer for what nobody wants.
+ * One server for the two ports of an address: routes that tell by host and path whose a request is, one route for each
+ * balancer, and answers for what nobody wants (404), or wants and has nothing to send to (503).
  *
  * The port for HTTPS is opened only where there is a certificate: Caddy would speak plain HTTP on it.
  */
@@ -49,9 +50,10 @@ export function renderServer({ listen, balancers }: SharedAddresses, settings: S
     // Without HTTP/3: its port would be one more that can be taken, and one more to open.
     protocols: ['h1', 'h2'],
     routes: [
-      { handle: [{ handler: 'subroute', routes: dispatch(balancers) }] },
+      ...dispatch(balancers),
       ...balancers.map(({ route }) => route),
-      { handle: [{ handler: 'static_response', status_code: 404 }] },
+      { match: [NOBODY], handle: [{ handler: 'static_response', status_code: 404 }] },
+      { handle: [{ handler: 'static_response', status_code: 503 }] },
     ],
     ...(policies.length === 0 ? {} : { tls_connection_policies: policies }),
   }
@@ -66,70 +68,87 @@ function listenAddress(listen: string, port: number): string {
 
 interface OwnedRoute extends PlannedRoute {
   owner: CaddyRecord
+  /** Among the routes of its owner. */
+  index: number
 }
+
+const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, TLS_VARIABLE, ROUTE_VARIABLE] as const
+/** What a table of paths says of a request, until it is put into variables. */
+const placeholder = (variable: string) => `{${variable}}`
+const NOBODY = { vars: { [BALANCER_VARIABLE]: [''] } }
+/** The name of the expression that takes in the path. */
+const PATH = 'path'
 
 /**
  * The most specific host decides, then the path, over all balancers; what no path of that host takes goes to the default
  * of the first balancer that has one. As `matchRoute` of the domain says it.
+ *
+ * A host is one route with a table of its paths, not a route for each path: Caddy takes several times as long to load
+ * those.
  */
 function dispatch(balancers: readonly ServedBalancer[]): CaddyRoute[] {
   const routes = balancers
-    .flatMap(({ record }) => record.routes.map((route): OwnedRoute => ({ ...route, owner: record })))
+    .flatMap(({ record }) => record.routes.map((route, index): OwnedRoute => ({ ...route, owner: record, index })))
     .sort(compareRoutes)
-  const byHost = Map.groupBy(routes, ({ host }) => host)
-  const hosts = [...byHost].map(
+  const hosts = [...Map.groupBy(routes, ({ host }) => host)].map(
     ([host, ofHost]): CaddyRoute => ({
       group: `${OURS}.host`,
       ...(host === '' ? {} : { match: [{ host: [host] }] }),
-      handle: [{ handler: 'subroute', routes: ofHost.map(pathRoute) }],
+      handle: [pathTable(ofHost)],
     }),
   )
+  const taken: CaddyRoute = {
+    handle: [
+      { handler: 'vars', ...Object.fromEntries(VARIABLES.map((variable) => [variable, placeholder(variable)])) },
+    ],
+  }
   const fallback = balancers.find(({ record }) => record.defaultUpstream !== undefined)?.record
-  return fallback === undefined ? hosts : [...hosts, defaultRoute(fallback)]
-}
-
-const TAKEN = `${OURS}.route`
-
-function pathRoute({ owner, match, path, upstream, tls }: OwnedRoute): CaddyRoute {
-  const rewrite = owner.rewriteTarget === undefined ? [] : [rewriteHandler(match, path, owner.rewriteTarget)]
-  return {
-    group: TAKEN,
-    match: [{ path_regexp: { pattern: pathPattern(match, path) } }],
-    handle: [variables(owner, upstream, tls), ...rewrite],
-  }
-}
-
-function defaultRoute(owner: CaddyRecord): CaddyRoute {
-  return { group: TAKEN, handle: [variables(owner, owner.defaultUpstream, false)] }
-}
-
-/** What a balancer's route is found by. Without upstream it answers 503. */
-function variables(owner: CaddyRecord, upstream: string | undefined, tls: boolean): CaddyHandler {
-  return {
-    handler: 'vars',
-    [BALANCER_VARIABLE]: balancerId(owner.identity),
-    ...(upstream === undefined ? {} : { [UPSTREAM_VARIABLE]: upstream }),
-    ...(tls ? { [TLS_VARIABLE]: 'yes' } : {}),
-  }
+  return [
+    takePath(),
+    { handle: [{ handler: 'subroute', routes: hosts }] },
+    taken,
+    ...(fallback === undefined ? [] : [defaultRoute(fallback)]),
+  ]
 }
 
 /**
- * Caddy's own path matcher ignores case, so an expression it is. It is held against the path of the request as Caddy
- * cleans it: decoded, without `//`, `/./` and `/../`, so that nobody gets past a path by writing it in another way.
+ * Paths are held against the path of the request as Caddy cleans it for an expression: decoded, without `//`, `/./` and
+ * `/../`, so that nobody gets past a path by writing it in another way. Caddy's path matcher would ignore case.
  */
-function pathPattern(match: PlannedRoute['match'], path: string): string {
+function takePath(): CaddyRoute {
+  return { match: [{ path_regexp: { name: PATH, pattern: '(?s)^.*$' } }] }
+}
+
+function pathTable(routes: readonly OwnedRoute[]): CaddyHandler {
+  // Of equal paths the first has it; Caddy refuses a table with both.
+  const byPattern = new Map(routes.toReversed().map((route) => [patternOf(route), route]))
+  const inOrder = routes.filter((route) => byPattern.get(patternOf(route)) === route)
+  return {
+    handler: 'map',
+    source: `{http.regexp.${PATH}.0}`,
+    destinations: VARIABLES.map(placeholder),
+    defaults: VARIABLES.map(() => ''),
+    mappings: inOrder.map((route) => ({
+      input_regexp: patternOf(route),
+      outputs: [
+        balancerId(route.owner.identity),
+        route.upstream ?? '',
+        route.tls ? 'yes' : '',
+        route.owner.rewriteTarget === undefined ? '' : String(route.index),
+      ],
+    })),
+  }
+}
+
+function defaultRoute({ identity, defaultUpstream = '' }: CaddyRecord): CaddyRoute {
+  const variables = { [BALANCER_VARIABLE]: balancerId(identity), [UPSTREAM_VARIABLE]: defaultUpstream }
+  return { match: [NOBODY], handle: [{ handler: 'vars', ...variables }] }
+}
+
+function patternOf({ match, path }: PlannedRoute): string {
   const text = escapeExpression(decodedPath(path))
   if (match === 'Exact') return `^${text}$`
   return path === '/' ? '^/' : `^${text}(/|$)`
-}
-
-/** The path as it came in the request, in which a slash may be doubled. */
-function rewriteHandler(match: PlannedRoute['match'], path: string, target: string): CaddyHandler {
-  const text = escapeExpression(path).replaceAll('/', '/+')
-  const [find, end] = match === 'Exact' ? [`^${text}$`, ''] : path === '/' ? ['^/+', '/'] : [`^${text}(/|$)`, '$1']
-  const base = literal(target).replaceAll('$', '$$$$')
-  const replace = end === '' ? base : `${base.replace(/\/$/, '')}${end}`
-  return { handler: 'rewrite', path_regexp: [{ find, replace }] }
 }
 
 function decodedPath(path: string): string {
@@ -138,10 +157,6 @@ function decodedPath(path: string): string {
   } catch {
     return path
   }
-}
-
-function escapeExpression(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
 /** By name: hosts, then wildcard hosts, then any; a name is served with the certificate of the first balancer that has one. */

@@ -1,5 +1,3 @@
-import { canonicalJson } from '../../domain/canonical-json.ts'
-
 /** One request to Caddy's admin API. */
 export interface ConfigurationChange {
   method: 'PUT' | 'PATCH' | 'DELETE'
@@ -13,7 +11,7 @@ export interface ConfigurationChange {
  * has all differences in it. Valid only for the configuration that was read: indexes move.
  */
 export function smallestChange(before: unknown, after: unknown): ConfigurationChange | undefined {
-  return canonicalJson(before) === canonicalJson(after) ? undefined : changeWithin([], before, after)
+  return isEqual(before, after) ? undefined : changeWithin([], before, after)
 }
 
 function changeWithin(path: string[], before: unknown, after: unknown): ConfigurationChange {
@@ -33,7 +31,16 @@ function differingMembers(before: unknown, after: unknown): string[] {
   // In an array of another length every index behind the difference has moved.
   if (Array.isArray(before) && Array.isArray(after) && before.length !== after.length) return []
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...keys].filter((key) => canonicalJson(memberOf(before, key)) !== canonicalJson(memberOf(after, key)))
+  return [...keys].filter((key) => !isEqual(memberOf(before, key), memberOf(after, key)))
+}
+
+/** Of JSON, with a look at the reference first: what was not rendered anew is the same object. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false
+  const keys = Object.keys(a).filter((key) => memberOf(a, key) !== undefined)
+  const others = Object.keys(b).filter((key) => memberOf(b, key) !== undefined)
+  return keys.length === others.length && keys.every((key) => isEqual(memberOf(a, key), memberOf(b, key)))
 }
 
 function isContainer(value: unknown): value is object {
