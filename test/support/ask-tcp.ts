@@ -16,6 +16,25 @@ export function askTcp(host: string, port: number, options: { from?: string } = 
   })
 }
 
+/** A connection that stays open, after its first answer. */
+export async function openTcp(host: string, port: number): Promise<OpenTcp> {
+  const socket = connect({ host, port })
+  const ask = () =>
+    new Promise<string>((resolve, reject) => {
+      socket.once('data', (chunk) => resolve(chunk.toString().trim()))
+      socket.once('error', reject)
+      socket.once('close', () => reject(new Error('closed')))
+      socket.write('hello\n')
+    })
+  return { answer: await ask(), ask, close: () => socket.destroy() }
+}
+
+interface OpenTcp {
+  answer: string
+  ask(): Promise<string>
+  close(): void
+}
+
 /** That many callers, each asking again and again on a new connection, until it is stopped. */
 export function startLoad(host: string, port: number, callers: number): { stop(): Promise<LoadResult> } {
   let running = true
@@ -38,7 +57,7 @@ export function startLoad(host: string, port: number, callers: number): { stop()
   }
 }
 
-export interface LoadResult {
+interface LoadResult {
   all: number
   failed: number
   answers: Record<string, number>

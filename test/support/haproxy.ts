@@ -13,7 +13,9 @@ const PROGRAM = '/usr/sbin/haproxy'
 
 /** A real HAProxy in a folder of its own, as a provider configures it; stopped at first. */
 export interface TestHaproxy {
-  directory: string
+  stateDirectory: string
+  /** What it is started with. */
+  file: string
   options: Record<string, unknown>
   /** A provider that knows nothing but the files: like an agent after its restart. */
   provider(): Provider
@@ -25,7 +27,6 @@ export interface TestHaproxy {
   /** Reloads so far. */
   reloads(): Promise<number>
   configuration(): string
-  log(): string
   close(): Promise<void>
 }
 
@@ -54,7 +55,8 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
   let log = ''
 
   async function start(): Promise<void> {
-    const own = spawn(PROGRAM, ['-W', '-S', `${masterSocket},mode,600`, '-f', file], {
+    const base = typeof more['baseConfiguration'] === 'string' ? ['-f', more['baseConfiguration']] : []
+    const own = spawn(PROGRAM, ['-W', '-S', `${masterSocket},mode,600`, ...base, '-f', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
@@ -79,7 +81,8 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
   }
 
   return {
-    directory,
+    stateDirectory: options.stateDirectory,
+    file,
     options,
     start,
     kill,
@@ -98,7 +101,6 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
       return Number(told)
     },
     configuration: () => (existsSync(file) ? readFileSync(file, 'utf8') : ''),
-    log: () => log,
     async close() {
       await kill()
       rmSync(directory, { recursive: true, force: true })
