@@ -4,12 +4,13 @@ import type { Scenario } from '../scenario.ts'
 import { expose, LANES, type Lane, onEach, TITLES } from '../support/lanes.ts'
 import { describeFailures, type Load, type Request, startLoad } from '../support/load.ts'
 import { startPods } from '../support/pods.ts'
+import type { PodsOfService } from '../support/shop.ts'
 import type { World } from '../support/world.ts'
 
 /** Of all requests. */
 const LIMIT = 0.001
 const DARK_MS = 6_000
-const DOOMED = [11]
+const DOOMED = 11
 /** A pod that is silent is noticed before a client gives up. */
 const COMMON = {
   'connect-timeout': '1',
@@ -27,17 +28,17 @@ export const scenarios: Scenario[] = [
   {
     name: 'a pod killed: fewer than one request in a thousand fails',
     run: (world) =>
-      underLoad(world, 'killed', async ({ doomed, loads, world }) => {
+      underLoad(world, 'killed', { east: [1, 2, 3], west: [1, 2, 3, DOOMED] }, async ({ doomed, loads, world }) => {
         await doomed.kill()
         await more(loads)
         // Karmada notices, some time later.
-        await world.shop.setPods('killed', 'west', [])
+        await world.shop.setPods('killed', 'west', [1, 2, 3])
       }),
   },
   {
     name: 'the cable of a cluster pulled: fewer than one request in a thousand fails',
     run: (world) =>
-      underLoad(world, 'unplugged', async ({ loads, world }) => {
+      underLoad(world, 'unplugged', { east: [1, 2, 3], west: [DOOMED] }, async ({ loads, world }) => {
         world.networks.setLink('west', 'down')
         try {
           // Longer than any of the timeouts: nothing is saved by its coming back.
@@ -56,9 +57,14 @@ interface Failing {
   doomed: { kill(): Promise<void> }
 }
 
-async function underLoad(world: World, service: string, fail: (failing: Failing) => Promise<void>): Promise<void> {
-  await world.shop.publish(service, { east: [1, 2, 3], west: DOOMED })
-  const doomed = await startPods(world.networks, 'west', DOOMED)
+async function underLoad(
+  world: World,
+  service: string,
+  pods: PodsOfService,
+  fail: (failing: Failing) => Promise<void>,
+): Promise<void> {
+  await world.shop.publish(service, pods)
+  const doomed = await startPods(world.networks, 'west', [DOOMED])
   const targets = await expose(world, service, (lane) => ({ options: OPTIONS[lane] }))
   const loads = await onEach(LANES, async (lane) => startLoad(targets[lane], { reuse: lane !== 'tcp', pauseMs: 40 }))
   try {
@@ -78,7 +84,7 @@ async function underLoad(world: World, service: string, fail: (failing: Failing)
 }
 
 async function more(loads: Record<Lane, Load>): Promise<void> {
-  await Promise.all(Object.values(loads).map((load) => load.more(1_500)))
+  await Promise.all(Object.values(loads).map((load) => load.more(2_000)))
 }
 
 function slowest(requests: readonly Request[]): string {

@@ -21,7 +21,7 @@ export const scenario: Scenario = {
       const began = performance.now()
       await world.apply(...objects)
       const applied = performance.now()
-      const addresses = await Promise.all(objects.map((object) => publishedAddress(world, object)))
+      const addresses = await Promise.all(objects.map((object) => publishedAddress(world, object, 90_000)))
       for (const [host, path] of sample(HOSTS * PATHS))
         await rightly(lane, addresses[Math.floor(host / HOSTS_OF_ONE)] ?? '', host, path)
       const after = await world.memoryOf(lane)

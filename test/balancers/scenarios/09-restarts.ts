@@ -21,15 +21,15 @@ export const scenarios: Scenario[] = [
     name: 'HAProxy restarted: it serves from its files at once, and nobody has to do anything',
     async run(world) {
       await world.shop.publish('kept', { east: [1], west: [1] })
-      const { haproxy, tcp } = await expose(world, 'kept')
+      const { caddy: _, ...targets } = await expose(world, 'kept')
       // Made by the runtime API, and to be in the files nevertheless.
       await world.shop.setPods('kept', 'west', [2])
       await world.shop.setPods('kept', 'east', [])
-      for (const target of [haproxy, tcp]) await answersFrom(target, 'west-2')
+      for (const target of Object.values(targets)) await answersFrom(target, 'west-2')
       await world.functions.haproxy.kill()
       const began = performance.now()
       await world.haproxy.restart()
-      for (const target of [haproxy, tcp]) await answersFrom(target, 'west-2')
+      for (const target of Object.values(targets)) await answersFrom(target, 'west-2')
       world.log(`${TITLES.haproxy} and ${TITLES.tcp}: served again ${(performance.now() - began).toFixed(0)} ms later`)
       await world.functions.haproxy.start()
     },

@@ -88,11 +88,11 @@ export function pathOf({ kind, metadata }: Balanced): string {
 }
 
 /** What the status says, as soon as it says something. */
-export async function publishedAddress(world: World, object: Balanced): Promise<string> {
+export async function publishedAddress(world: World, object: Balanced, withinMs = 20_000): Promise<string> {
   return await eventually(async () => {
     const [address] = addressesOf(await mustBe(200, world.admin.get(pathOf(object))))
     return address ?? assert.fail(`${object.kind} ${object.metadata.name} has no address`)
-  }, 20_000)
+  }, withinMs)
 }
 
 /** Applies one of each lane, and returns where each is reached, once a pod answers there. */

@@ -155,6 +155,7 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
   }
 }
 
-function isWarning({ level }: Record<string, unknown>): boolean {
-  return Number(level) > 30
+/** That anyone may call is known here. */
+function isWarning({ level, doors }: Record<string, unknown>): boolean {
+  return Number(level) > 30 && doors === undefined
 }
