@@ -44,7 +44,7 @@ const PLANTED: { folder: string; text: string; rule: string }[] = [
   {
     folder: 'src/adapters/memory',
     text: "import 'fastify'",
-    rule: 'fastify-only-in-adapters-http-and-local-and-compose',
+    rule: 'fastify-only-in-adapters-http-and-adapters-provider-server-and-local-and-compose',
   },
   {
     folder: 'src/adapters/http',

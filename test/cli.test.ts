@@ -136,7 +136,7 @@ t.test('serve says all that is wrong with its configuration, and starts nothing'
     {
       title: 'unknown provider',
       config: { provider: { name: 'aws' } },
-      says: ['ProviderUnknown: provider.name: no provider is called "aws"; known are: example, fake'],
+      says: ['ProviderUnknown: provider.name: no provider is called "aws"; known are: example, fake, http'],
     },
     {
       title: 'no kubeconfig',

@@ -23,7 +23,8 @@ export const conformanceCommand: Command = async (args, console) => {
     throw new CommandFailed(error instanceof Error ? inOptions(error.message) : String(error))
   })
   await asking.close()
-  const whole = { ...options, ...described }
+  const { serves: _any, cloud: _none, ...connection } = options
+  const whole = { ...connection, ...described }
   const client = createProviderClient(whole, validate, clock)
   try {
     const report = await examineProvider({

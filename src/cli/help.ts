@@ -152,13 +152,13 @@ the calls under way.
 
 exit code: 0 stopped · 1 failed, or the port is not to be had · 2 wrong usage or configuration`,
 
-  conformance: `usage: wcp conformance URL [--token-file FILE] [--ca FILE] [--level 1|2] [--patience SECONDS] [--node FILE] [--json]
+  conformance: `usage: wcp conformance URL [--token-file FILE] [--ca FILE] [--level N] [--patience SECONDS] [--node FILE] [--json]
 
 Examines a provider that is served over HTTP by its contract: makes balancers of its own in the account, and deletes them.
 
   --token-file FILE    bearer token of the provider; of several lines the first
   --ca FILE            authority of its certificate; the system's unless given
-  --level 1|2          2 (default): overlaps, lost answers, and others in the account, too
+  --level N            1, or 2 (default): overlaps, lost answers, and others in the account, too
   --patience SECONDS   how long the cloud may go on saying RetryAfter (default: 10)
   --node FILE          a Node (kubectl get node NAME -o yaml) whose machine runs, for instances and routes
   --json               the report for programs

@@ -162,7 +162,7 @@ t.test('the whole function in front of an agent: an ingress is made, changed and
       clusterId: 'default',
       kind: 'MultiClusterIngress',
       namespace: 'shop',
-      name: 'web',
+      name: 'storefront',
       uid,
     } as const
     const request = { object: buildIngress(), context: { identity, fence: '' } }
@@ -178,15 +178,20 @@ t.test('the whole function in front of an agent: an ingress is made, changed and
   const { uid = '' } = stored()?.metadata ?? {}
   t.match(stored()?.metadata.finalizers, [/\/http$/])
   t.match(stored()?.status?.loadBalancer, { ingress: [{ ip: '192.0.2.1' }] })
-  t.match(await listed(), [{ kind: 'MultiClusterIngress', name: 'web', uid }])
+  t.match(await listed(), [{ kind: 'MultiClusterIngress', name: 'storefront', uid }])
   const before = await fingerprint(uid)
 
-  const rules = [{ host: 'other.example.com', http: { paths: buildIngress().spec?.rules?.[0]?.http?.paths ?? [] } }]
-  await local.core.patch({ ...target, name: 'web' }, { type: 'merge', body: { spec: { rules } } }, user)
+  const rules = [
+    {
+      host: 'other.example.com',
+      http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'web', port: { number: 80 } } } }] },
+    },
+  ]
+  await local.core.patch({ ...target, name: 'storefront' }, { type: 'merge', body: { spec: { rules } } }, user)
   await until(async () => (await fingerprint(uid)) !== before)
   t.match(stored()?.status?.loadBalancer, { ingress: [{ ip: '192.0.2.1' }] }, 'it stays the same balancer')
 
-  await local.core.delete({ ...target, name: 'web' }, user)
+  await local.core.delete({ ...target, name: 'storefront' }, user)
   await until(() => stored() === undefined)
   t.strictSame(await listed(), [], 'no finalizer goes before the balancer')
 })
