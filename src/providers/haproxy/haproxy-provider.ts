@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Digest } from '../../ports/digest.ts'
 import type { ProviderFactory } from '../../provider/registry.ts'
 import { createBalancerKeeper } from './balancer-keeper.ts'
+import { createIngressBalancer } from './haproxy-ingress-balancer.ts'
 import { createHaproxyMaster } from './haproxy-master.ts'
 import { readHaproxyOptions } from './haproxy-options.ts'
 import { createHaproxyRuntime } from './haproxy-runtime.ts'
@@ -17,7 +18,12 @@ export const haproxyProviderFactory: ProviderFactory = (setup) => {
   const runtime = createHaproxyRuntime(options.runtimeSocket)
   const master = createHaproxyMaster(options.masterSocket)
   const keeper = createBalancerKeeper({ options, runtime, master, logger }, sha256, clock)
-  return { name: 'haproxy', mcsLoadBalancer: createServiceBalancer(keeper, options), consistencyWindowMs: 0 }
+  return {
+    name: 'haproxy',
+    loadBalancer: createIngressBalancer(keeper, options),
+    mcsLoadBalancer: createServiceBalancer(keeper, options),
+    consistencyWindowMs: 0,
+  }
 }
 
 const sha256: Digest = (text) => createHash('sha256').update(text).digest('hex')

@@ -4,6 +4,7 @@ import { proxyName } from './proxy-name.ts'
 import { quoteArgument } from './quote-argument.ts'
 import { hostAndPort } from './render-backend-servers.ts'
 import { renderListeners } from './render-listeners.ts'
+import { renderRoutes } from './render-routes.ts'
 import {
   isBackend,
   type RenderedBackend,
@@ -23,7 +24,7 @@ export function renderConfiguration(
   options: HaproxyOptions,
   digest: Digest,
 ): RenderedConfiguration {
-  const parts = renderParts(inOrder(records, digest), digest)
+  const parts = renderParts(inOrder(records, digest), options, digest)
   const sections = parts.flatMap((part) => part.sections)
   const backends = sections.filter(isBackend)
   const base = renderBase(options, backends)
@@ -51,10 +52,15 @@ export function renderConfiguration(
 }
 
 /** One for each layer; a part may name files under the state directory (`FILE_FOLDERS`). */
-function renderParts(records: readonly ServedRecord[], digest: Digest): RenderedPart[] {
+function renderParts(records: readonly ServedRecord[], options: HaproxyOptions, digest: Digest): RenderedPart[] {
   return [
     renderListeners(
       records.filter((record) => record.layer === 4),
+      digest,
+    ),
+    renderRoutes(
+      records.filter((record) => record.layer === 7),
+      options,
       digest,
     ),
   ]

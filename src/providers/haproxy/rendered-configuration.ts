@@ -39,6 +39,8 @@ export interface RenderedBackend extends RenderedFrontend {
   serverArguments: string[]
   /** Clients are remembered in a table of the backend's name, and forgotten where their server takes nothing new. */
   remembersClients: boolean
+  /** By a cookie, whose value HAProxy has to make for a server that is added. */
+  namesServersInCookie?: boolean
 }
 
 export interface RenderedServer {

@@ -15,6 +15,7 @@ export function serverCommands(backend: RenderedBackend, running: readonly Runni
         return [
           `add server ${path} ${serverDefinition(backend.serverArguments, server)}`,
           ...startCommands(backend, path),
+          ...(backend.namesServersInCookie === true ? [`enable dynamic-cookie backend ${backend.name}`] : []),
           `enable server ${path}`,
         ]
       }

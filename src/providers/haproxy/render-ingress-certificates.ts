@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import type { PlannedCertificate } from '../../domain/routing/route-plan.ts'
+import type { Digest } from '../../ports/digest.ts'
+import type { HaproxyOptions } from './haproxy-options.ts'
+import { nameWord, proxyName } from './proxy-name.ts'
+import type { RenderedCertificate, RenderedCertificateList } from './rendered-configuration.ts'
+import type { ServedIngress } from './served-record.ts'
+import type { SharedAddress } from './shared-address.ts'
+
+export interface RenderedCertificates {
+  certificates: RenderedCertificate[]
+  certificateLists: RenderedCertificateList[]
+  /** Path of the certificate for every name, by name of the address; only where an object has one. */
+  defaults: ReadonlyMap<string, string>
+}
+
+/**
+ * One file for every Secret of every object: a new certificate in it is the same file. A list an address says for which
+ * names each is; a name belongs to the first object that has a certificate for it.
+ */
+export function renderIngressCertificates(
+  records: readonly ServedIngress[],
+  shared: readonly SharedAddress[],
+  options: HaproxyOptions,
+  digest: Digest,
+): RenderedCertificates {
+  const pathOf = ({ identity }: ServedIngress, { secretName }: PlannedCertificate) =>
+    join(
+      options.stateDirectory,
+      'certificates',
+      `${proxyName(identity, digest)}_${nameWord(secretName)}_${digest(secretName).slice(0, 6)}.pem`,
+    )
+  const secure = shared.filter((each) => each.records.some(({ certificates }) => certificates.length > 0))
+  return {
+    certificates: records.flatMap((record) =>
+      record.certificates.map((each) => ({ path: pathOf(record, each), pem: pemOf(each) })),
+    ),
+    certificateLists: secure.map((each) => ({ path: each.certificateList, entries: listEntries(each, pathOf) })),
+    defaults: new Map(
+      secure.flatMap(({ name, records: here }): [string, string][] => {
+        const all = here.flatMap((record) => record.certificates.map((certificate) => ({ record, certificate })))
+        const first = all.find(({ certificate }) => certificate.hosts.length === 0)
+        return first === undefined ? [] : [[name, pathOf(first.record, first.certificate)]]
+      }),
+    ),
+  }
+}
+
+function listEntries(
+  { records }: SharedAddress,
+  pathOf: (record: ServedIngress, certificate: PlannedCertificate) => string,
+): RenderedCertificateList['entries'] {
+  const taken = new Set<string>()
+  return records.flatMap((record) =>
+    record.certificates.flatMap((certificate) => {
+      const names = certificate.hosts.filter((host) => !taken.has(host))
+      for (const host of names) taken.add(host)
+      // Without names HAProxy takes those that the certificate itself has.
+      if (names.length === 0 && certificate.hosts.length > 0) return []
+      return [{ certificate: pathOf(record, certificate), arguments: [], names }]
+    }),
+  )
+}
+
+function pemOf({ certificate, key }: PlannedCertificate): string {
+  return [certificate, key].map((part) => `${part.trim()}\n`).join('')
+}
