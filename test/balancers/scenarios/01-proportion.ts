@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { balanced, expose, LANES, TITLES } from '../support/lanes.ts'
+import { LANES, TITLES } from '../support/lane.ts'
+import { balanced, expose } from '../support/lanes.ts'
 import { askMany } from '../support/load.ts'
 
 const REQUESTS = 2_000

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { expose, LANES, onEach, TITLES } from '../support/lanes.ts'
+import { LANES, TITLES } from '../support/lane.ts'
+import { expose, onEach } from '../support/lanes.ts'
 import { describeFailures, type Load, startLoad } from '../support/load.ts'
 
 const LIMIT_MS = 2_000

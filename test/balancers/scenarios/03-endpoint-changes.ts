@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
-import { expose, LANES, onEach, TITLES } from '../support/lanes.ts'
+import { LANES, TITLES } from '../support/lane.ts'
+import { expose, onEach } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 
 const CHANGES = 50

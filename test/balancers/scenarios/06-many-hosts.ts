@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { balanced, HTTP_LANES, type HttpLane, publishedAddress, ruleOf, TITLES, withdraw } from '../support/lanes.ts'
+import { HTTP_LANES, type HttpLane, TITLES } from '../support/lane.ts'
+import { balanced, publishedAddress, ruleOf, withdraw } from '../support/lanes.ts'
 
 const HOSTS = 500
 const PATHS = 20

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Scenario } from '../scenario.ts'
-import { answersFrom, expose, LANES, onEach, TITLES } from '../support/lanes.ts'
+import { LANES, TITLES } from '../support/lane.ts'
+import { answersFrom, expose, onEach } from '../support/lanes.ts'
 import { describeFailures, startLoad } from '../support/load.ts'
 
 export const scenario: Scenario = {

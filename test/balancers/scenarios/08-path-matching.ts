@@ -9,7 +9,8 @@ import { buildBackends, buildPort } from '../../support/build-backends.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../../support/path-table.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { type Balanced, balanced, HTTP_LANES, type HttpLane, onEach, TITLES, withdraw } from '../support/lanes.ts'
+import { HTTP_LANES, type HttpLane, TITLES } from '../support/lane.ts'
+import { type Balanced, balanced, onEach, withdraw } from '../support/lanes.ts'
 import { createRandom, randomIngress, randomRequest } from '../support/random-ingress.ts'
 import type { World } from '../support/world.ts'
 
@@ -30,8 +31,8 @@ const SERVICES = new Map(
 )
 
 const SEED = 20_260_301
-const PLANS = 40
-const REQUESTS = 25
+const PLANS = 15
+const REQUESTS = 40
 
 export const scenarios: Scenario[] = [
   {

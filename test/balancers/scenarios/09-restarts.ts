@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { answers, answersFrom, expose, TITLES } from '../support/lanes.ts'
+import { TITLES } from '../support/lane.ts'
+import { answers, answersFrom, expose } from '../support/lanes.ts'
 
 export const scenarios: Scenario[] = [
   {

@@ -3,17 +3,8 @@ import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import {
-  type Balanced,
-  backendOf,
-  balanced,
-  LANES,
-  type Lane,
-  pathOf,
-  TITLES,
-  targetAt,
-  withdraw,
-} from '../support/lanes.ts'
+import { LANES, type Lane, TITLES } from '../support/lane.ts'
+import { type Balanced, backendOf, balanced, pathOf, targetAt, withdraw } from '../support/lanes.ts'
 import { POOL_HOSTNAME } from '../support/pools.ts'
 import { NAMESPACE } from '../support/shop.ts'
 import type { World } from '../support/world.ts'

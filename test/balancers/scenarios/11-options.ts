@@ -2,17 +2,8 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import {
-  balanced,
-  HTTP_LANES,
-  type HttpLane,
-  hostOf,
-  publishedAddress,
-  ruleOf,
-  TITLES,
-  targetAt,
-  withdraw,
-} from '../support/lanes.ts'
+import { HTTP_LANES, type HttpLane, TITLES } from '../support/lane.ts'
+import { balanced, hostOf, publishedAddress, ruleOf, targetAt, withdraw } from '../support/lanes.ts'
 import { askMany } from '../support/load.ts'
 import type { World } from '../support/world.ts'
 

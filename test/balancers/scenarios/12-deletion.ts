@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
-import { balanced, expose, LANES, TITLES, withdraw } from '../support/lanes.ts'
+import { LANES, TITLES } from '../support/lane.ts'
+import { balanced, expose, withdraw } from '../support/lanes.ts'
 
 export const scenario: Scenario = {
   name: 'objects deleted: nothing of them is left in the proxies, and what belongs to others is as it was',

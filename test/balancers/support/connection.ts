@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import type { PodAnswer, Reply, Target } from './target.ts'
 
 /** Gives up a request that nobody answers. */
-export const PATIENCE_MS = 15_000
+const PATIENCE_MS = 15_000
 
 /** One client connection, which asks again and again over itself. Any failure closes it; the next request opens it anew. */
 export interface Connection {

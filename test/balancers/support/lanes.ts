@@ -3,26 +3,14 @@ import { addressesOf } from '../../apiserver/support/balanced-objects.ts'
 import { mustBe } from '../../contracts/kubernetes-api/bench.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { ask } from './connection.ts'
+import { LANES, type Lane } from './lane.ts'
 import { NAMESPACE } from './shop.ts'
 import type { Target } from './target.ts'
 import type { World } from './world.ts'
 
-/** The three ways from a client to a pod. What is true of one is tried on all, under the same changes. */
-export const LANES = ['caddy', 'haproxy', 'tcp'] as const
-export type Lane = (typeof LANES)[number]
-/** Of MultiClusterIngress. */
-export const HTTP_LANES = ['caddy', 'haproxy'] as const
-export type HttpLane = (typeof HTTP_LANES)[number]
-
-export const TITLES: Readonly<Record<Lane, string>> = {
-  caddy: 'Caddy, layer 7',
-  haproxy: 'HAProxy, layer 7',
-  tcp: 'HAProxy, layer 4',
-}
-
 const API = 'networking.karmada.io/v1alpha1'
 const ROOT = `/apis/${API}/namespaces/${NAMESPACE}`
-export const OPTION = 'load-balancer.webhook-cloud-provider.dev/'
+const OPTION = 'load-balancer.webhook-cloud-provider.dev/'
 
 export interface Wishes {
   /** Annotations without their prefix. */

@@ -44,7 +44,7 @@ export interface Tally {
   byPod: Record<string, number>
 }
 
-export const CONSTANT: LoadOptions = { connections: 20, reuse: true, pauseMs: 10 }
+const CONSTANT: LoadOptions = { connections: 20, reuse: true, pauseMs: 10 }
 
 export function startLoad(target: Target | (() => Target), options: Partial<LoadOptions> = {}): Load {
   const { connections, reuse, pauseMs } = { ...CONSTANT, ...options }
@@ -105,7 +105,7 @@ export async function askMany(target: Target, count: number, { reuse = false } =
   return tally(requests)
 }
 
-export function tally(requests: readonly Request[]): Tally {
+function tally(requests: readonly Request[]): Tally {
   const result: Tally = { requests: requests.length, failed: 0, repeated: 0, failures: {}, byCluster: {}, byPod: {} }
   const count = (counts: Record<string, number>, name: string | undefined) => {
     if (name !== undefined) counts[name] = (counts[name] ?? 0) + 1

@@ -16,7 +16,7 @@ const BINDINGS = `/apis/work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourc
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`
 
 /** Of every Service: `http` for ingresses, the others for MultiClusterServices. */
-export const SERVICE_PORTS: ServicePort[] = [
+const SERVICE_PORTS: ServicePort[] = [
   { name: 'http', port: 80 },
   { name: 'tcp', port: 7000 },
   { name: 'proxied', port: 7001 },

@@ -13,7 +13,7 @@ import { type ApiClient, createApiClient } from '../../contracts/kubernetes-api/
 import { type Caddy, startCaddy } from './caddy.ts'
 import { type FunctionProcess, installFunction } from './function-process.ts'
 import { type Haproxy, startHaproxy } from './haproxy.ts'
-import type { HttpLane, Lane } from './lanes.ts'
+import type { HttpLane, Lane } from './lane.ts'
 import { MEMBERS, type Networks, openNetworks } from './networks.ts'
 import { startPods } from './pods.ts'
 import { configuredPools, type Pools, poolsFrom } from './pools.ts'
