@@ -6,7 +6,8 @@ import { routeSettings } from '../../../src/domain/routing/route-settings.ts'
 import { eachOf } from '../../apiserver/support/each-of.ts'
 import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import { buildBackends, buildPort } from '../../support/build-backends.ts'
-import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../../support/path-table.ts'
+import { buildIngress } from '../../support/build-objects.ts'
+import { describeRow, ingressOfRow, PATH_TABLE, type PathRow, serviceOfRow } from '../../support/path-table.ts'
 import type { Scenario } from '../scenario.ts'
 import { ask } from '../support/connection.ts'
 import { HTTP_LANES, type HttpLane, TITLES } from '../support/lane.ts'
@@ -30,6 +31,7 @@ const SERVICES = new Map(
   }),
 )
 
+const ROWS_OF_ONE = 15
 const SEED = 20_260_301
 const PLANS = 15
 const REQUESTS = 40
@@ -54,23 +56,57 @@ export const scenarios: Scenario[] = [
   },
 ]
 
+/**
+ * Rows that name no host get one of their own, and share an address with one default backend. What is about hosts has its
+ * address alone.
+ */
 async function theTable(world: World, lane: HttpLane): Promise<void> {
-  const addresses = world.pools[lane].rows
-  const objects = PATH_TABLE.map((row, index) =>
-    placed(lane, `row-${index}`, apart(ingressOfRow(row), index), addresses[index] ?? ''),
-  )
+  const [shared = '', ...addresses] = world.pools[lane].rows
+  const rows = PATH_TABLE.map((row, index) => ({ row, index }))
+  const [aboutHosts, aboutPaths] = [
+    rows.filter(({ row }) => namesHosts(row)),
+    rows.filter(({ row }) => !namesHosts(row)),
+  ]
+  const rulesOf = ({ row, index }: (typeof rows)[number]) =>
+    (ingressOfRow(row).spec?.rules ?? []).map((rule) => ({ ...rule, host: `row-${index}` }))
+  const fallback = buildIngress({ spec: { defaultBackend: { service: { name: 'fallback', port: { number: 80 } } } } })
+  const asked = [
+    ...aboutPaths.map((each) => ({ ...each, address: shared, host: `row-${each.index}` })),
+    ...aboutHosts.map((each, place) => ({
+      ...each,
+      address: addresses[place] ?? '',
+      host: hostApart(each.row.host, each.index),
+    })),
+  ]
+  const objects = [
+    placed(lane, 'table-fallback', fallback, shared),
+    ...chunksOf(ROWS_OF_ONE, aboutPaths).map((some, index) =>
+      placed(lane, `table-${index}`, buildIngress({ spec: { rules: some.flatMap(rulesOf) } }), shared),
+    ),
+    ...aboutHosts.map(({ row, index }, place) =>
+      placed(lane, `row-${index}`, apart(ingressOfRow(row), index), addresses[place] ?? ''),
+    ),
+  ]
   await world.apply(...objects)
   try {
     const wrong: string[] = []
-    await eachOf(PATH_TABLE.entries(), 10, async ([index, row]) => {
+    await eachOf(asked, 10, async ({ row, address, host }) => {
       const expected = serviceOfRow(row)
-      const served = await settled(addresses[index] ?? '', hostApart(row.host, index), row.path, expected)
+      const served = await settled(address, host, row.path, expected)
       if (served !== expected) wrong.push(`${describeRow(row)}, not ${served}`)
     })
     assert.deepEqual(wrong, [], TITLES[lane])
   } finally {
     await withdraw(world, ...objects)
   }
+}
+
+function namesHosts({ rules }: PathRow): boolean {
+  return rules.some(({ host }) => host !== undefined)
+}
+
+function chunksOf<T>(size: number, items: readonly T[]): T[][] {
+  return items.length === 0 ? [] : [items.slice(0, size), ...chunksOf(size, items.slice(size))]
 }
 
 /** Of two objects with a host and a path in common the older has it, whatever their addresses: each row has its own names. */

@@ -51,7 +51,8 @@ export function openNetworks(): Networks {
   const own = `${PREFIX}-${process.pid}`
   const nameOf = (namespace: Namespace) => `${own}-${namespace}`
   const v4 = (net: number, host: number) => `10.${block}.${net}.${host}`
-  const v6 = (net: number, host: number) => `fd31:${block}:${net}::${host}`
+  // As it is published: a group of zeros beside others is left out with them.
+  const v6 = (net: number, host: number) => (net === 0 ? `fd31:${block}::${host}` : `fd31:${block}:${net}::${host}`)
   const address = (net: number, number: number, family: 'IPv4' | 'IPv6') =>
     family === 'IPv4' ? v4(net, FIRST + number) : v6(net, FIRST + number)
 

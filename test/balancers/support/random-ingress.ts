@@ -22,9 +22,10 @@ const REQUESTED = ['a.com', 'b.a.com', 'c.b.a.com', 'c.org', 'x.c.org', 'y.x.c.o
 /** Some rules of some hosts. What the others claim it does not. */
 export function randomIngress(random: Random, others: readonly MultiClusterIngress[]): MultiClusterIngress {
   const taken = new Set(others.flatMap(claimsOf))
+  const hosts = others.some(isForAnyHost) ? HOSTS.filter((host) => host !== '') : HOSTS
   const rules: IngressRule[] = []
   for (let count = 1 + Math.floor(random() * 6); count > 0; count -= 1) {
-    const host = pick(random, HOSTS)
+    const host = pick(random, hosts)
     const rule = {
       path: randomPath(random),
       pathType: pick(random, PATH_TYPES),
@@ -36,10 +37,13 @@ export function randomIngress(random: Random, others: readonly MultiClusterIngre
     taken.add(claim)
     rules.push(own)
   }
-  const isFallback = random() < 0.3 && !others.some(({ spec }) => spec?.defaultBackend !== undefined)
-  return buildIngress({
-    spec: { ...(isFallback || rules.length === 0 ? { defaultBackend: backend('fallback') } : {}), rules },
-  })
+  const isFallback = random() < 0.3 && hosts.includes('')
+  return buildIngress({ spec: { ...(isFallback ? { defaultBackend: backend('fallback') } : {}), rules } })
+}
+
+/** One object an address: see `assign-addresses.ts`. */
+function isForAnyHost({ spec }: MultiClusterIngress): boolean {
+  return spec?.defaultBackend !== undefined || (spec?.rules ?? []).some(({ host = '' }) => host === '')
 }
 
 /** Near to what somebody has a rule for. */

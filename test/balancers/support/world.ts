@@ -132,6 +132,7 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
     },
     kubectl: async (parameters) => (await kubectl(parameters)).stdout,
     async during(story) {
+      const begun = Date.now()
       try {
         await story()
       } catch (error) {
@@ -145,7 +146,6 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
               .filter(isWarning)
               .map((line) => JSON.stringify(line)),
           )
-        tell('agent', agent.output().split('\n'))
         tell('haproxy', haproxy.output().split('\n'))
         throw error
       } finally {
