@@ -10,12 +10,24 @@ import type { Backends } from '../../src/domain/backends/backends.ts'
 import type { Certificate } from '../../src/domain/backends/resolve-certificates.ts'
 import { ANNOTATION_PREFIX } from '../../src/domain/balancer-annotations/parse-annotations.ts'
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
+import { routeSettings } from '../../src/domain/routing/route-settings.ts'
 import type { LoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { CaddyOptions } from '../../src/providers/caddy/caddy-options.ts'
-import { createCaddyProvider } from '../../src/providers/caddy/caddy-provider.ts'
+import { caddyProviderFactory, createCaddyProvider } from '../../src/providers/caddy/caddy-provider.ts'
+import { literal } from '../../src/providers/caddy/literal.ts'
+import { renderUpstream } from '../../src/providers/caddy/render-upstream.ts'
+import { repeatServers } from '../../src/providers/caddy/repeat-servers.ts'
+import { smallestChange } from '../../src/providers/caddy/smallest-change.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { buildIngress } from '../support/build-objects.ts'
-import { type AdminTunnel, caddyMissing, freePort, type RunningCaddy, startCaddy } from '../support/caddy.ts'
+import {
+  type AdminTunnel,
+  caddyMissing,
+  freePort,
+  type RunningCaddy,
+  startCaddy,
+  startSecureCaddy,
+} from '../support/caddy.ts'
 import { type Echo, type EchoServer, startEchoServer } from '../support/echo-server.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../support/path-table.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -712,8 +724,43 @@ t.test('an endpoint over a socket', real, async (t) => {
   t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
 })
 
-t.test('500 hosts with 20 paths each', real, async (t) => {
-  const { balancer, another, echo, caddy, ask, options } = await world(t)
+t.test('a remote endpoint over mutual TLS', real, async (t) => {
+  const authority = await createTestAuthority()
+  const [ours, strange] = await Promise.all(
+    ['ours', 'strange'].map((name) => authority.issue({ commonNames: [name], usage: 'client' })),
+  )
+  const caddy = await startSecureCaddy(ours?.cert ?? '')
+  t.teardown(() => caddy.close())
+  const directory = t.testdir()
+  const file = (name: string, text = '') => {
+    writeFileSync(join(directory, name), text)
+    return join(directory, name)
+  }
+  const { another, echo } = await world(t)
+  const { url, caFile } = caddy.secure
+  const balancerWith = (client: { cert: string; key: string } | undefined, name: string) => {
+    const adminTls = {
+      caFile,
+      serverName: 'localhost',
+      certFile: file(`${name}.crt`, client?.cert),
+      keyFile: file(`${name}.key`, client?.key),
+    }
+    return another({ admin: [new URL(url)], adminTls })
+  }
+  const object = shop()
+  const context = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.1'] }))
+  const balancer = balancerWith(ours, 'ours')
+  await balancer.ensureLoadBalancer(object, context)
+  t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
+  await t.rejects(
+    balancerWith(strange, 'strange').getLoadBalancer(object, context),
+    /the admin endpoint of Caddy at https/,
+  )
+  await balancer.ensureLoadBalancerDeleted(object, context)
+})
+
+t.test('500 hosts with 20 paths each', { ...real, timeout: 240_000 }, async (t) => {
+  const { balancer, another, echo, caddy, ask, options } = await world(t, { adminTimeoutMs: 60_000 })
   const before = caddy.residentMemory()
   const paths = Array.from({ length: 20 }, (_, index) => `/service-${index}/v1`)
   const objectOf = (index: number) => {
@@ -731,14 +778,9 @@ t.test('500 hosts with 20 paths each', real, async (t) => {
     await call()
     return Math.round(performance.now() - started)
   }
-  // Eight at a time, as the queue hands them over.
-  const remaining = [...objects]
-  const worker = async () => {
-    for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
-      await balancer.ensureLoadBalancer(next, contextOf(next, backends))
-    }
-  }
-  const all = await timed(() => Promise.all(Array.from({ length: 8 }, worker)))
+  const all = await timed(() =>
+    Promise.all(objects.map((object) => balancer.ensureLoadBalancer(object, contextOf(object, backends)))),
+  )
   const object = objectOf(250)
   const moved = contextOf(object, backendsOf(echo.port, { web: ['127.0.1.3'] }), { fingerprint: 'two' })
   const one = await timed(() => another().updateLoadBalancer(object, moved))
@@ -747,12 +789,179 @@ t.test('500 hosts with 20 paths each', real, async (t) => {
   t.equal((await ask('/service-19/v1/x', { host: 'host-499.example.com' })).status, 200)
   t.equal((await ask('/service-20', { host: 'host-499.example.com' })).status, 404)
   const latency = await timed(async () => {
-    for (let index = 0; index < 100; index += 1) await ask('/service-19/v1', { host: 'host-499.example.com' })
+    for (let index = 0; index < 50; index += 1) await ask('/service-19/v1', { host: 'host-499.example.com' })
   })
   const size = JSON.stringify(await caddy.configuration()).length
   t.comment(`500 hosts x 20 paths: ${all} ms; then one endpoint change ${one} ms, one get ${get} ms`)
   t.comment(
     `configuration ${Math.round(size / 1024)} KiB; Caddy ${before} KiB before, ${caddy.residentMemory()} KiB after`,
   )
-  t.comment(`${latency / 100} ms a request to the last host, over ports ${options.httpPort}`)
+  t.comment(`${latency / 50} ms a request to the last host, over ports ${options.httpPort}`)
+})
+
+t.test('weights become repeated servers, right within half a point', async (t) => {
+  const repeat = (...weights: number[]) =>
+    repeatServers(weights.map((weight, index) => ({ dial: `pod-${index}`, weight })))
+  const counts = (dials: string[]) => [...Map.groupBy(dials, (dial) => dial).values()].map(({ length }) => length)
+  t.same(counts(repeat(1)), [1])
+  t.same(counts(repeat(1, 1, 1)), [1, 1, 1], 'no weights, no repetition')
+  t.same(counts(repeat(3, 1)), [3, 1])
+  t.same(counts(repeat(96, 64, 32)), [3, 2, 1])
+  for (const weights of [
+    [1, 99],
+    [256, 1],
+    [7, 11, 13],
+    [33, 33, 34],
+  ]) {
+    const dials = repeat(...weights)
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    for (const [index, count] of counts(dials).entries()) {
+      const error = Math.abs(count / dials.length - (weights[index] ?? 0) / sum)
+      t.ok(error <= 0.0075, `${weights}: pod ${index} is off by ${error.toFixed(4)} of ${dials.length}`)
+    }
+    t.ok(dials.length <= 100)
+  }
+  t.equal(repeat(...Array.from({ length: 300 }, (_, index) => (index % 2 === 0 ? 1 : 2))).length <= 600, true)
+})
+
+t.test('the smallest write that has all differences in it', async (t) => {
+  const before = { apps: { http: { servers: { a: { routes: [1, 2] }, b: {} } } }, admin: {} }
+  const after = (change: (copy: typeof before) => void) => {
+    const copy = structuredClone(before)
+    change(copy)
+    return smallestChange(before, copy)
+  }
+  t.equal(
+    after(() => {}),
+    undefined,
+  )
+  t.same(
+    after((copy) => (copy.apps.http.servers.a.routes[1] = 3)),
+    { method: 'PATCH', path: ['apps', 'http', 'servers', 'a', 'routes', '1'], value: 3 },
+  )
+  t.same(
+    after((copy) => copy.apps.http.servers.a.routes.push(3)),
+    { method: 'PATCH', path: ['apps', 'http', 'servers', 'a', 'routes'], value: [1, 2, 3] },
+  )
+  t.same(
+    after((copy) => Object.assign(copy.apps.http.servers, { c: {} })),
+    { method: 'PUT', path: ['apps', 'http', 'servers', 'c'], value: {} },
+  )
+  t.same(
+    after((copy) => Reflect.deleteProperty(copy.apps.http.servers, 'b')),
+    { method: 'DELETE', path: ['apps', 'http', 'servers', 'b'] },
+  )
+  t.match(
+    after((copy) => Object.assign(copy, { admin: 1, apps: 2 })),
+    { method: 'PATCH', path: [], value: { admin: 1, apps: 2 } },
+  )
+})
+
+t.test('no placeholder in a text of an object is filled in', real, async (t) => {
+  const { caddy, options, ask } = await world(t)
+  const texts = [
+    '{env.PATH}',
+    'a{b',
+    'a}b',
+    '\\{env.PATH}',
+    '{{env.PATH}}',
+    '{"json": {"a": 1}}',
+    '\\}',
+    'plain \\ text',
+  ]
+  const headers = Object.fromEntries(texts.map((text, index) => [`X-${index}`, [literal(text)]]))
+  const server = {
+    listen: [`127.0.2.1:${options.httpPort}`],
+    automatic_https: { disable: true },
+    routes: [
+      {
+        handle: [
+          { handler: 'headers', response: { set: headers } },
+          { handler: 'static_response', status_code: 200 },
+        ],
+      },
+    ],
+  }
+  await caddy.change('POST', '/config/apps', { http: { servers: { probe: server } } })
+  const answer = await ask('/')
+  for (const [index, text] of texts.entries()) t.equal(answer.headers[`x-${index}`], text)
+})
+
+t.test('nothing that is no address gets into Caddy', (t) => {
+  const upstream = (address: string, port: number) => ({
+    key: 'web:80',
+    protocol: 'http' as const,
+    state: 'serving' as const,
+    servers: [{ address, port, cluster: 'member1', weight: 1 }],
+  })
+  const { options } = routeSettings({})
+  const dial = (address: string, port: number) =>
+    JSON.stringify(renderUpstream(upstream(address, port), options, 'lb', [])).match(/"dial":"([^"]*)"/)?.[1]
+  t.equal(dial('10.0.0.1', 80), '10.0.0.1:80')
+  t.equal(dial('2001:db8::1', 80), '[2001:db8::1]:80')
+  for (const [address, port] of [
+    ['{env.HOST}', 80],
+    ['web.shop', 80],
+    ['10.0.0.1', 0],
+    ['10.0.0.1', 70_000],
+    ['', 80],
+  ] as const) {
+    t.throws(() => dial(address, port), /web:80: an endpoint has the address/)
+  }
+  t.end()
+})
+
+t.test('what Caddy cannot do is said before, and never done by half', real, async (t) => {
+  const { balancer, changes } = await world(t)
+  const faults: Record<string, string>[] = [
+    { 'health-check-protocol': 'tcp' },
+    { 'health-check-interval': '5' },
+    { 'health-check-path': '/', 'healthy-threshold': '3' },
+    { affinity: 'source-ip', 'cluster-weights': 'edge=1' },
+    { 'request-body-limit': '100', 'passive-failures': '2' },
+  ]
+  for (const fault of faults) {
+    const annotations = Object.fromEntries(
+      Object.entries(fault).map(([name, value]) => [ANNOTATION_PREFIX + name, value]),
+    )
+    const object = shop({ annotations })
+    t.equal(balancer.validate?.(object).length, 1, JSON.stringify(fault))
+    await t.rejects(balancer.ensureLoadBalancer(object, contextOf(object, { services: [] })), /^metadata.annotations/)
+  }
+  t.same(balancer.validate?.(shop()), [])
+  t.same(changes(), [])
+})
+
+t.test('options: every fault at once, with field and remedy', (t) => {
+  const faultsOf = (given: Record<string, unknown>) => {
+    const faults: string[] = []
+    const fault = (field: string, message: string) => void faults.push(`${field}: ${message}`)
+    caddyProviderFactory({ options: given, fault, logger: silentLogger, clock: createSystemClock() })
+    return faults
+  }
+  t.same(faultsOf({ admin: 'http://10.0.0.5:2019', addresses: ['192.0.2.1'] }), [])
+  t.same(faultsOf({ admin: ['unix:///run/caddy/admin.sock'], addresses: { edge: ['192.0.2.1'] } }), [])
+  t.match(faultsOf({}), [/^admin: is missing/, /^addresses: /])
+  const faults = faultsOf({
+    admin: ['http://user:secret@10.0.0.5', 'ftp://10.0.0.5'],
+    adminTls: { certFile: 'a', wrong: 1 },
+    adminTimeoutMs: 1,
+    addresses: ['nowhere'],
+    httpPort: 443,
+    defaultCertificate: { certFile: 'tls.crt' },
+    other: true,
+  })
+  t.match(faults, [
+    /^other: .* it knows: admin/,
+    /^admin: must be/,
+    /^admin: must be/,
+    /^adminTls.wrong: is not known/,
+    /^adminTls: certFile and keyFile belong together/,
+    /^defaultCertificate: needs/,
+    /^httpsPort: must be another/,
+    /^adminTimeoutMs: must be a whole number/,
+    /^addresses\[0\]: /,
+  ])
+  t.notMatch(faults.join(), /secret/)
+  t.end()
 })

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect, createServer } from 'node:net'
@@ -8,6 +9,8 @@ import { join } from 'node:path'
 /** A real Caddy with an admin endpoint on a free port of this machine, and nothing configured. */
 export interface RunningCaddy {
   admin: string
+  /** Where it keeps its files. */
+  directory: string
   /** The admin endpoint once more, through a tunnel that counts, and loses answers if it is asked to. */
   tunnel(): Promise<AdminTunnel>
   /** What it has, as the admin endpoint answers it. */
@@ -39,8 +42,31 @@ export function caddyMissing(environment: NodeJS.ProcessEnv): string | undefined
   return 'caddy is not installed: apt-get install -y caddy'
 }
 
+/** Of a Caddy that a client reaches over mutual TLS. */
+export interface SecureEndpoint {
+  url: string
+  /** The authority of its certificate, which is for `localhost`. */
+  caFile: string
+}
+
+/** With the remote endpoint of docs/caddy.md, for a client with this certificate. */
+export async function startSecureCaddy(clientPem: string): Promise<RunningCaddy & { secure: SecureEndpoint }> {
+  const port = await freePort()
+  const publicKey = new X509Certificate(clientPem).raw.toString('base64')
+  const methods = ['GET', 'PUT', 'PATCH', 'DELETE']
+  const caddy = await startCaddy('port', {
+    identity: { identifiers: ['localhost'], issuers: [{ module: 'internal' }] },
+    remote: {
+      listen: `127.0.0.1:${port}`,
+      access_control: [{ public_keys: [publicKey], permissions: [{ paths: ['/config/', '/id/'], methods }] }],
+    },
+  })
+  const caFile = join(caddy.directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt')
+  return { ...caddy, secure: { url: `https://127.0.0.1:${port}`, caFile } }
+}
+
 /** Its admin endpoint is on a free port, or on a socket. */
-export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<RunningCaddy> {
+export async function startCaddy(over: 'port' | 'socket' = 'port', moreOfAdmin: object = {}): Promise<RunningCaddy> {
   const directory = mkdtempSync(join(tmpdir(), 'caddy-'))
   const socket = over === 'socket' ? join(directory, 'admin.sock') : undefined
   const port = await freePort()
@@ -48,9 +74,14 @@ export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<Runn
   const listen = socket === undefined ? `127.0.0.1:${port}` : `unix/${socket}`
   const admin = socket === undefined ? `http://127.0.0.1:${port}` : `unix://${socket}`
   // Caddy answers to hosts that it knows.
-  const origins = socket === undefined ? [port, tunnelPort].map((each) => `127.0.0.1:${each}`) : []
+  const origins = [port, tunnelPort].map((each) => `127.0.0.1:${each}`)
   const file = join(directory, 'caddy.json')
-  writeFileSync(file, JSON.stringify({ admin: { listen, origins, config: { persist: false } } }))
+  writeFileSync(
+    file,
+    JSON.stringify({
+      admin: { listen, ...(socket === undefined && { origins }), config: { persist: false }, ...moreOfAdmin },
+    }),
+  )
   let running: ChildProcess | undefined
 
   async function start(): Promise<void> {
@@ -78,7 +109,8 @@ export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<Runn
       method,
       path,
       agent: false,
-      headers: { 'content-type': 'application/json', ...(socket === undefined ? {} : { host: '' }) },
+      headers: { 'content-type': 'application/json', ...(socket !== undefined && { host: '' }) },
+      ...(socket !== undefined && { setHost: false }),
       ...(socket === undefined ? { host: '127.0.0.1', port } : { socketPath: socket }),
     }
     return new Promise((resolve, reject) => {
@@ -97,6 +129,7 @@ export async function startCaddy(over: 'port' | 'socket' = 'port'): Promise<Runn
   await start()
   return {
     admin,
+    directory,
     tunnel: () => openTunnel(tunnelPort, port),
     configuration: async () => JSON.parse(await ask('GET', '/config/')) as Record<string, unknown>,
     change: async (method, path, value) => void (await ask(method, path, value)),
