@@ -143,7 +143,7 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
           tell(
             `function of ${className}`,
             logged()
-              .filter(isWarning)
+              .filter((line) => isWarning(line) && Number(line['time']) >= begun)
               .map((line) => JSON.stringify(line)),
           )
         tell('haproxy', haproxy.output().split('\n'))
