@@ -1,6 +1,7 @@
 // npm run test:apiserver [part of a name…]: the contract and the scenarios on a real kube-apiserver, the same contract
 // on the local control plane. Exit 0: all passed; 1: something failed; 2: no API server here and none can be built.
 
+import { join } from 'node:path'
 import { knownDifferences } from '../contracts/known-differences.ts'
 import { createApiClient } from '../contracts/kubernetes-api/api-client.ts'
 import { webhookUsers } from '../contracts/kubernetes-api/bench.ts'
@@ -16,6 +17,7 @@ import { runKubectl } from './run-kubectl.ts'
 import type { Scenario } from './scenario.ts'
 import { type ApiServer, startApiServer } from './start-api-server.ts'
 
+const SCENARIOS = join(import.meta.dirname, 'scenarios')
 const wanted = process.argv.slice(2)
 const log = (line: string) => void process.stdout.write(`${line}\n`)
 
@@ -49,7 +51,7 @@ async function onTheRealServer(binaries: Binaries, report: Report): Promise<void
       log(`kube-apiserver ${server.version} serves at ${server.url}`)
       const checks = kubernetesApiContract.filter(isWanted)
       report.contract(underTest.name, await runContract({ server: underTest, receivers, checks }))
-      await runScenarios(server, (await loadScenarios()).filter(isWanted), report)
+      await runScenarios(server, (await loadScenarios<Scenario>(SCENARIOS)).filter(isWanted), report)
     } finally {
       await server.stop({ failed: report.failures() > 0 })
     }

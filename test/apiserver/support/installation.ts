@@ -312,7 +312,7 @@ class Files {
   }
 }
 
-async function applyAccountAndRole(kubectl: ScenarioContext['kubectl']): Promise<void> {
+export async function applyAccountAndRole(kubectl: ScenarioContext['kubectl']): Promise<void> {
   for (const file of [
     'base/karmada/namespace.yaml',
     'base/karmada/service-account.yaml',
@@ -336,7 +336,7 @@ async function createIngressClasses(admin: ApiClient): Promise<void> {
   }
 }
 
-async function tokenOf(admin: ApiClient, account: string): Promise<string> {
+export async function tokenOf(admin: ApiClient, account: string): Promise<string> {
   const path = `/api/v1/namespaces/${ACCOUNT}/serviceaccounts/${account}/token`
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } }
   const { status } = await mustBe(201, admin.post(path, request))
