@@ -73,7 +73,8 @@ export async function removeStaleFiles(files: readonly ConfigurationFile[], dire
   }
 }
 
-async function readText(path: string): Promise<string | undefined> {
+/** Undefined where there is no such file. */
+export async function readText(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(undefinedWhereAbsent)
 }
 

@@ -51,6 +51,11 @@ export function renderConfiguration(
   }
 }
 
+/** Of a file that was rendered; undefined for the empty one of a new machine, which has none. */
+export function generationIn(text: string): string | undefined {
+  return new RegExp(`^ {2}setenv ${GENERATION_VARIABLE} (\\S+)$`, 'm').exec(text)?.[1]
+}
+
 /** One for each layer; a part may name files under the state directory (`FILE_FOLDERS`). */
 function renderParts(records: readonly ServedRecord[], options: HaproxyOptions, digest: Digest): RenderedPart[] {
   return [
