@@ -5,7 +5,6 @@ export interface Options {
   only: string[]
   check: boolean
   quick: boolean
-  peers: boolean
   rounds: number | undefined
   out: string | undefined
   profile: string | undefined
@@ -16,7 +15,6 @@ export const USAGE = `npm run bench -- [options]
   --only FIGURE       this figure alone; may be repeated. One of: ${FIGURES.map(({ name }) => name).join(', ')}
   --check             exit 1 when a figure is beyond its bound
   --quick             fewer rounds, and not the figures that take long
-  --peers             Pepr and Express beside ours; they are installed into a cache on first use
   --rounds N          so many rounds at first; undecided figures take more
   --out FILE          the results as JSON; bench/results.json unless given
   --profile FIGURE    writes profiles instead of measuring
@@ -30,7 +28,6 @@ export function parseOptions(parameters: string[]): Options {
       only: { type: 'string', multiple: true, default: [] },
       check: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
-      peers: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       out: { type: 'string' },
       profile: { type: 'string' },
@@ -44,6 +41,6 @@ export function parseOptions(parameters: string[]): Options {
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) {
     throw new TypeError(`--rounds ${values.rounds}: must be a whole number above 0`)
   }
-  const { only, check, quick, peers, out, profile } = values
-  return { only, check, quick, peers, rounds, out, profile }
+  const { only, check, quick, out, profile } = values
+  return { only, check, quick, rounds, out, profile }
 }

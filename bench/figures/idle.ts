@@ -5,6 +5,7 @@ import { Agent, request } from 'undici'
 import type { Bench } from '../bench.ts'
 import type { Figure } from '../figure.ts'
 import { type Asked, counted, type Row } from '../row.ts'
+import { ingressesOf } from '../support/build-world.ts'
 import { type ControlPlane, startControlPlane } from '../support/start-control-plane.ts'
 import { type RunningFunction, startFunction } from '../support/start-function.ts'
 
@@ -31,7 +32,7 @@ async function restOf(bench: Bench, kind: 'memory' | 'cloudevents'): Promise<Row
   const running = await startFunction(bench, { kubeconfig: plane.kubeconfig, config: { queue } })
   broker.deliverTo(running.port)
   try {
-    await running.doors.notify(SIZE)
+    await running.doors.notify(ingressesOf(SIZE))
     await plane.served(SIZE.ingresses)
     await pause(SETTLING_MS)
     return await restRows(bench, kind, { plane, broker, running })

@@ -4,7 +4,7 @@ import type { RecordedRequest, ReplayOptions, ReplayResult } from '../clients/re
 import type { Figure } from '../figure.ts'
 import { interleaved, type Samples } from '../rounds.ts'
 import { compared, counted, type Row } from '../row.ts'
-import type { WorldSize } from '../support/build-world.ts'
+import { ingressesOf, type WorldSize } from '../support/build-world.ts'
 import { MEASURED_CORE } from '../support/on-core.ts'
 import { recordRequests } from '../support/record-requests.ts'
 import { startControlPlane } from '../support/start-control-plane.ts'
@@ -26,10 +26,11 @@ export const reconcile: Figure = {
       ours: () => serve(bench, size),
       floor: () => replay(size, sequences, CONCURRENCY),
     }
-    return interleaved(variants, ({ ours, floor }) => rowsOf(size, ours, floor), {
+    const rows = await interleaved(variants, ({ ours, floor }) => rowsOf(size, ours, floor), {
       ...bench,
       rounds: bench.rounds ?? (bench.quick ? 3 : 5),
     })
+    return [...rows, await eventToStatus(bench)]
   },
   async profile(bench, folder) {
     const size = { ingresses: 1_000, perNamespace: 50 }
@@ -44,7 +45,7 @@ async function serve(bench: Bench, size: WorldSize, flags: string[] = []): Promi
     const before = running.usage().cpuMs
     const served = plane.served(size.ingresses)
     const started = performance.now()
-    await running.doors.notify(size)
+    await running.doors.notify(ingressesOf(size))
     await served
     const ms = performance.now() - started
     const cpuMs = running.usage().cpuMs - before
@@ -53,6 +54,31 @@ async function serve(bench: Bench, size: WorldSize, flags: string[] = []): Promi
     await running.stop()
     await plane.stop()
   }
+}
+
+const ONE_BY_ONE = { ingresses: 20, perNamespace: 50 }
+
+/** From one review to its status, with nothing else to do. Of that, 50 ms wait on purpose for the API server's commit. */
+async function eventToStatus(bench: Bench): Promise<Row> {
+  const sequences = await recordRequests(bench, ONE_BY_ONE)
+  const plane = await startControlPlane(ONE_BY_ONE)
+  const running = await startFunction(bench, plane)
+  const ours: number[] = []
+  try {
+    for (const [index, ingress] of ingressesOf(ONE_BY_ONE).entries()) {
+      const served = plane.served(index + 1)
+      const started = performance.now()
+      await running.doors.notify([ingress])
+      await served
+      ours.push(performance.now() - started)
+    }
+  } finally {
+    await running.stop()
+    await plane.stop()
+  }
+  const { ms } = await replay(ONE_BY_ONE, sequences, 1)
+  const floor = ours.map(() => ms / ONE_BY_ONE.ingresses)
+  return compared({ name: 'one event to its status, 50 ms of waiting included', unit: 'ms', ours, floor })
 }
 
 async function replay(

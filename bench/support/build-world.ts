@@ -29,6 +29,8 @@ export function buildWorld(size: WorldSize): ApiObject[] {
   const objects = [
     buildClass(),
     ...CLUSTERS.map((name) => buildCluster(name)),
+    // Where Leases are.
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'webhook-cloud-provider' } },
     ...namespaces.flatMap((namespace) => [
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
       ...Array.from({ length: SERVICES }, (_, index) => serviceWorld(namespace, `web-${index}`)).flat(),

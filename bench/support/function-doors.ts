@@ -1,12 +1,12 @@
 import { Agent, request } from 'undici'
+import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { SweepReport } from '../../src/domain/sweep-report.ts'
 import { buildReview } from '../../test/support/build-review.ts'
-import { ingressesOf, type WorldSize } from './build-world.ts'
 
 /** The doors of a function on this machine, on ten kept connections. */
 export interface FunctionDoors {
-  /** Reviews of all ingresses of this world, as when they were created. */
-  notify(size: WorldSize): Promise<void>
+  /** Reviews of these ingresses, as when they were created. */
+  notify(ingresses: readonly MultiClusterIngress[]): Promise<void>
   /** A whole sweep, however many calls it takes. */
   sweep(): Promise<SweepReport['outcomes']>
   close(): Promise<void>
@@ -29,8 +29,8 @@ export function openDoors(port: number, caPem: string): FunctionDoors {
     return JSON.parse(text)
   }
   return {
-    async notify(size) {
-      const reviews = ingressesOf(size).map((ingress) => JSON.stringify(buildReview('CREATE', ingress)))
+    async notify(ingresses) {
+      const reviews = ingresses.map((ingress) => JSON.stringify(buildReview('CREATE', ingress)))
       await Promise.all(reviews.map((review) => post('/admission/notify', review)))
     },
     async sweep() {

@@ -1,7 +1,7 @@
 import { kubeconfigOf } from '../../src/local/kubeconfig.ts'
 import type { Bench } from '../bench.ts'
 import type { RecordedRequest } from '../clients/recorded-request.ts'
-import type { WorldSize } from './build-world.ts'
+import { ingressesOf, type WorldSize } from './build-world.ts'
 import { startRecordingProxy } from './recording-proxy.ts'
 import { startControlPlane } from './start-control-plane.ts'
 import { startFunction } from './start-function.ts'
@@ -16,7 +16,7 @@ export async function recordRequests(bench: Bench, size: WorldSize): Promise<Rec
   const kubeconfig = kubeconfigOf({ ...plane, url: proxy.url, caPem: bench.tls.caPem })
   const running = await startFunction(bench, { kubeconfig })
   try {
-    await running.doors.notify(size)
+    await running.doors.notify(ingressesOf(size))
     await plane.served(size.ingresses)
     return [...Map.groupBy([...proxy.recorded], subjectOf).values()]
   } finally {

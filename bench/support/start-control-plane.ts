@@ -17,8 +17,20 @@ export async function startControlPlane(size: WorldSize): Promise<ControlPlane> 
   return {
     ...address,
     kubeconfig: kubeconfigOf(address),
-    served: (count) => child.tell({ call: 'served', argument: count }),
+    served: (count) => inTime(child.tell({ call: 'served', argument: count }), `${count} ingresses with an address`),
     requests: () => child.tell({ call: 'requests' }),
     stop: () => child.stop(),
+  }
+}
+
+const PATIENCE_MS = 180_000
+
+async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`waited in vain for ${what}`)), PATIENCE_MS)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
