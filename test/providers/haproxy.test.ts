@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -10,15 +11,18 @@ import { askTcp, openTcp, startLoad } from '../support/ask-tcp.ts'
 import { createTestHaproxy, haproxyMissing, type TestHaproxy } from '../support/haproxy.ts'
 import { SERVICE_PORT, serviceCall, type WantedService } from '../support/haproxy-calls.ts'
 
-const ADDRESSES = ['127.77.0.1-127.77.0.90']
-const HOST = '127.77.0.1'
+// HAProxy shares its ports with whoever asks: another run, or one that was left, must be elsewhere.
+const NETWORK = `127.77.${process.pid % 250}`
+const ADDRESSES = [`${NETWORK}.1-${NETWORK}.90`]
+const HOST = `${NETWORK}.1`
+const PEERS_PORT = 20_000 + (process.pid % 10_000)
 const OLDER = { message: /a newer holder of the lock/ }
 
 const skip = haproxyMissing(process.env) ?? (process.getuid?.() === 0 ? false : 'the conformance kit asks for port 80')
 
 /** A HAProxy that runs, and is gone after the test. */
 async function startHaproxy(t: Test, more: Record<string, unknown> = {}): Promise<TestHaproxy> {
-  const haproxy = createTestHaproxy({ addresses: ADDRESSES, peersPort: 18_699, ...more })
+  const haproxy = createTestHaproxy({ addresses: ADDRESSES, peersPort: PEERS_PORT, ...more })
   t.teardown(() => haproxy.close())
   await t.rejects(balancerOf(haproxy).getMCSLoadBalancer(...serviceCall()), /HAProxy does not answer/)
   await haproxy.start()
@@ -105,7 +109,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
 
     await ensure({ 'proxy-protocol': 'v1' }, poolsOf([a]))
     await askTcp(HOST, SERVICE_PORT, { from: '127.0.0.2' })
-    t.match(a.received.at(-1), /^PROXY TCP4 127\.0\.0\.2 127\.77\.0\.1 \d+ 18080\r\n/)
+    t.match(a.received.at(-1), new RegExp(`^PROXY TCP4 127.0.0.2 ${HOST} \\d+ ${SERVICE_PORT}\r\n`))
 
     await ensure({ affinity: 'source-ip' })
     const [first = ''] = Object.keys(await answers(1))
@@ -248,7 +252,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
   })
 
   t.test('what HAProxy refuses leaves what serves alone', async (t) => {
-    const base = join((await import('node:os')).tmpdir(), `haproxy-base-${process.pid}.cfg`)
+    const base = join(tmpdir(), `haproxy-base-${process.pid}.cfg`)
     t.teardown(() => rmSync(base, { force: true }))
     const haproxy = createTestHaproxy({
       addresses: { default: ADDRESSES, elsewhere: ['203.0.113.9'] },
@@ -269,7 +273,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
     const elsewhere = serviceCall({ name: 'elsewhere', annotations: { 'address-pool': 'elsewhere' } })
     await t.rejects(balancer.ensureMCSLoadBalancer(...elsewhere), {
       kind: 'Terminal',
-      message: /MultiClusterService shop\/elsewhere: .* an address is not on this machine/,
+      message: /MultiClusterService shop\/elsewhere: the address 203.0.113.9 is not on this machine/,
     })
     t.equal(haproxy.configuration(), before)
     t.equal(await balancer.getMCSLoadBalancer(...elsewhere), undefined)
@@ -279,6 +283,11 @@ t.test('on a real HAProxy', { skip }, async (t) => {
       balancer.ensureMCSLoadBalancer(...serviceCall({ name: 'beside', pools: poolsOf([b]) })),
     ])
     t.same([bad.status, fine.status], ['rejected', 'fulfilled'], 'the other one of the same moment is served')
+
+    const foreign = await startAnsweringServer('foreign', SERVICE_PORT + 1, HOST)
+    t.teardown(() => foreign.kill())
+    const taken = serviceCall({ port: { port: SERVICE_PORT + 1 } })
+    await t.rejects(balancer.ensureMCSLoadBalancer(...taken), /port 18081 of .* is taken by another program/)
 
     writeFileSync(base, `${goodBase}  nonsense\n`)
     const update = serviceCall({ pools: poolsOf([a, b]), fingerprint: 'better' })
@@ -299,7 +308,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
     await one.ensureMCSLoadBalancer(...first('7'))
     const taken = {
       kind: 'Terminal',
-      message: /port 18080 of 127\.77\.0\.1 is used by MultiClusterService shop\/first/,
+      message: /port 18080 of .* is used by MultiClusterService shop\/first/,
     }
     for (const balancer of [two, one, two]) await t.rejects(balancer.ensureMCSLoadBalancer(...second()), taken)
     await two.ensureMCSLoadBalancer(...first('8'))

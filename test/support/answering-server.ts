@@ -12,7 +12,7 @@ export interface AnsweringServer {
   kill(): Promise<void>
 }
 
-export async function startAnsweringServer(name: string, port = 0): Promise<AnsweringServer> {
+export async function startAnsweringServer(name: string, port = 0, host = '127.0.0.1'): Promise<AnsweringServer> {
   const sockets = new Set<Socket>()
   const received: string[] = []
   const server = createServer((socket) => {
@@ -24,14 +24,14 @@ export async function startAnsweringServer(name: string, port = 0): Promise<Answ
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(port, host, resolve)
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
   return {
     name,
     port: address.port,
-    endpoint: `127.0.0.1:${address.port}`,
+    endpoint: `${host}:${address.port}`,
     received,
     kill: () =>
       new Promise((resolve) => {

@@ -15,6 +15,7 @@ const { mcsLoadBalancer } = haproxyProviderFactory({
   logger: silentLogger,
   clock: createSystemClock(),
 })
+process.once('disconnect', () => process.exit(1))
 process.send?.('started')
 for (let round = 0; ; round += 1) {
   const pools = { member1: endpoints.slice(round % 2) }

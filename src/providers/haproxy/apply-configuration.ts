@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../ports/logger.ts'
+import { checkBinds } from './check-binds.ts'
 import { ConfigurationRefused, checkConfiguration } from './check-configuration.ts'
 import {
   configurationFile,
   differingFiles,
   namedFiles,
+  readText,
   removeStaleFiles,
   restoreFiles,
   writeFiles,
@@ -13,6 +15,7 @@ import type { HaproxyMaster } from './haproxy-master.ts'
 import type { HaproxyOptions } from './haproxy-options.ts'
 import type { HaproxyRuntime } from './haproxy-runtime.ts'
 import { HaproxyUnreachable } from './haproxy-socket.ts'
+import { generationIn } from './render-configuration.ts'
 import type { RenderedConfiguration } from './rendered-configuration.ts'
 import { updateRunningFiles } from './running-files.ts'
 import type { RunningServer } from './running-server.ts'
@@ -40,12 +43,13 @@ export interface Applied {
 export async function applyConfiguration(rendered: RenderedConfiguration, haproxy: Haproxy): Promise<Applied> {
   const { options, runtime } = haproxy
   // Whoever does not answer is not written for.
-  await runtime.generation()
+  const generation = await runtime.generation()
   const configuration = configurationFile(rendered, options)
   const named = namedFiles(rendered)
   // The configuration last: it names the others.
   const differing = await differingFiles([...named, configuration])
   if (differing.length > 0) await checkConfiguration(configuration, named, options)
+  if (generation !== rendered.generation) await checkBinds(rendered.text, await runningText(options, generation))
   await writeFiles(differing)
   try {
     const renewed = new Set(differing.map(({ path }) => path))
@@ -56,6 +60,12 @@ export async function applyConfiguration(rendered: RenderedConfiguration, haprox
     await restoreFiles(differing)
     throw error
   }
+}
+
+/** The file, where it is what the worker was started with. */
+async function runningText(options: HaproxyOptions, generation: string | undefined): Promise<string | undefined> {
+  const text = await readText(options.configurationFile)
+  return text !== undefined && generationIn(text) === generation ? text : undefined
 }
 
 /** Where HAProxy cannot start as there is no file yet, as on a new machine: the one that it would have. */
@@ -120,8 +130,8 @@ async function reload(rendered: RenderedConfiguration, { master, runtime, option
     if (now === undefined || now.told === before.told) continue
     if (now.failed > 0) {
       throw new ConfigurationRefused(
-        'HAProxy found no fault in it and could not start with it: most often an address is not on this machine, or a ' +
-          'port is taken by another program; its log says which',
+        'HAProxy found no fault in it and could not start with it: most often a port is taken by another program; its ' +
+          'log says which',
       )
     }
     if ((await unlessUnreachable(() => isRunning(rendered, runtime))) === true) return { by: 'reload', leaving: 0 }

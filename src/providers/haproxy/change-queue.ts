@@ -3,6 +3,7 @@ import type { Digest } from '../../ports/digest.ts'
 import { RetryAfter } from '../../provider/errors.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { type Applied, applyConfiguration, type Haproxy, prepareFirstStart } from './apply-configuration.ts'
+import { checkBinds } from './check-binds.ts'
 import { ConfigurationRefused, checkConfiguration } from './check-configuration.ts'
 import { configurationFile, namedFiles } from './configuration-files.ts'
 import { withDirectoryLock } from './directory-lock.ts'
@@ -103,6 +104,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     const stored = renderConfiguration(await store.list(), options, digest)
     try {
       await checkConfiguration(configurationFile(stored, options), namedFiles(stored), options)
+      await checkBinds(stored.text, undefined)
       return error
     } catch (before) {
       if (!(before instanceof ConfigurationRefused)) throw before
