@@ -170,7 +170,6 @@ t.test('a token that is replaced is read again, on both sides', async (t) => {
 })
 
 t.test('bodies are bounded on both sides, and the error says by what', async (t) => {
-  const large = 'x'.repeat(6_000)
   const limits = { requestBytes: 4_000, answerBytes: 4_000 }
   const backends = { services: [{ namespace: 'a', name: 'b', ports: [], externalName: 'x'.repeat(200) }] }
   const many = { services: Array.from({ length: 40 }, () => backends.services[0] as (typeof backends.services)[0]) }
@@ -195,7 +194,6 @@ t.test('bodies are bounded on both sides, and the error says by what', async (t)
   await t.rejects(get(answerOfClient.provider), {
     message: /answers more than 4000 bytes, which is provider\.options\.answerBytes/,
   })
-  t.ok(large)
 })
 
 t.test('at the deadline the server aborts what it asked, and says so', async (t) => {
@@ -562,15 +560,9 @@ t.test('every operation is in the document, with its schemas, and every path is 
     ['GET /healthz', 'GET /metrics', 'GET /v1/provider', ...operations].toSorted(),
   )
   for (const [operation, { request, answer }] of Object.entries(OPERATIONS)) {
-    const post = ['paths', `/v1/${operation}`, 'post']
-    const schemaAt = (...place: string[]) =>
-      (openapi.document['paths'] as Record<string, Record<string, unknown>>)[`/v1/${operation}`]?.['post'] &&
-      JSON.stringify(openapi.node([...post, ...place])).includes('')
-    t.ok(schemaAt('requestBody', 'content', MEDIA_TYPE))
-    const references = JSON.stringify(openapi.node(post))
-    t.ok(
-      references.includes(`#/components/schemas/${request}"`) && references.includes(`#/components/schemas/${answer}"`),
-    )
+    const { requestBody, responses } = openapi.node(['paths', `/v1/${operation}`, 'post']) as Record<string, unknown>
+    t.match(JSON.stringify(requestBody), `{"$ref":"#/components/schemas/${request}"}`)
+    t.match(JSON.stringify(responses), `{"$ref":"#/components/schemas/${answer}"}`)
   }
   const authorization = `Bearer ${files.token}`
   for (const operation of openapi.operations) {

@@ -154,7 +154,9 @@ export function createProviderClient(options: HttpOptions, validate: ProtocolVal
         { cause: error },
       )
     }
-    const tls = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code) ? '; check provider.options.caFile and provider.options.url' : ''
+    const tls = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(code)
+      ? '; check provider.options.caFile and provider.options.url'
+      : ''
     return new Error(`${provider} cannot be reached, or closed the connection (${code})${tls}`, { cause: error })
   }
 
