@@ -1,4 +1,5 @@
-import { createServer, request as plainRequest } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { Agent, createServer, request as plainRequest } from 'node:http'
 import { createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer, request as tlsRequest } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
@@ -117,12 +118,14 @@ interface Asked {
   body?: string | string[]
   /** For SNI; then it is HTTPS. `''` asks for no name. */
   servername?: string
+  /** Whose connections are used again; a new one each time without. */
+  agent?: Agent
 }
 
 /** `shop.example.com/cart` */
 function ask(
   hostAndPath: string,
-  { method = 'GET', headers = {}, body = [], servername }: Asked = {},
+  { method = 'GET', headers = {}, body = [], servername, agent }: Asked = {},
 ): Promise<Answer> {
   const slash = hostAndPath.indexOf('/')
   const common = {
@@ -130,7 +133,7 @@ function ask(
     path: hostAndPath.slice(slash),
     method,
     headers: { Host: hostAndPath.slice(0, slash), ...headers },
-    agent: false as const,
+    agent: agent ?? (false as const),
   }
   return new Promise((resolve, reject) => {
     const sent =
@@ -440,6 +443,17 @@ t.test('a pool that is held keeps what it served', real, async (t) => {
   t.equal((await ask('a.com/')).status, 503)
 })
 
+t.test('what leads nowhere takes no port', real, async (t) => {
+  const { haproxy, ensure, balancer } = await world(t)
+  const nowhere = buildIngress({ spec: { defaultBackend: { resource: { kind: 'Bucket', name: 'static' } } } })
+  t.match(await ensure(nowhere, buildBackends({})), { status: { ingress: [{ ip: LISTEN }] } })
+  t.notMatch(haproxy.configuration(), LISTEN)
+  t.match(await balancer.getLoadBalancer(nowhere, contextOf(nowhere, { services: [] }, [])), {
+    status: {},
+    fingerprint: String,
+  })
+})
+
 t.test('two defaults go to two addresses, and a third where there is none to a conflict', real, async (t) => {
   const { ensure } = await world(t)
   const backends = buildBackends({ web: [buildPort({})] })
@@ -457,6 +471,139 @@ t.test('two defaults go to two addresses, and a third where there is none to a c
   )
   t.match(await ensure(object('b'), backends), { status: { ingress: [{ ip: '127.84.0.2' }] }, changed: false })
 })
+
+/** Twenty clients that ask as often as they can, by connections that stay or, with TLS, by new ones; counts what is not as it has to be. */
+async function underLoad(
+  target: string,
+  expected: (answer: Answer) => boolean,
+  change: () => Promise<void>,
+  how: Asked = {},
+) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 })
+  const faults: string[] = []
+  let asked = 0
+  let stopped = false
+  const client = async () => {
+    while (!stopped) {
+      asked += 1
+      try {
+        const answer = await ask(target, how.servername === undefined ? { agent, ...how } : how)
+        if (!expected(answer)) faults.push(`${answer.status} ${answer.body.slice(0, 80)}`)
+      } catch (error) {
+        faults.push(String(error))
+      }
+    }
+  }
+  const clients = Array.from({ length: 20 }, client)
+  try {
+    await change()
+  } finally {
+    stopped = true
+    await Promise.all(clients)
+    agent.destroy()
+  }
+  return { asked, faults }
+}
+
+t.test('no request fails or goes astray while things change', real, async (t) => {
+  const { haproxy, ensure, pod } = await world(t)
+  const pods = await Promise.all([1, 2, 3, 4, 5].map(() => pod('web')))
+  const other = await pod('other')
+  const backends = (turn: number) =>
+    buildBackends({
+      web: serving(...pods.filter((_, index) => index === 0 || (turn >> (index - 1)) % 2 === 0)),
+      other: serving(other),
+    })
+  const isRight = ({ status, seen }: Answer) => status === 200 && seen.server === 'web'
+  const rules = { 'a.com': [prefix('/cart')], 'b.com': [prefix('/', 'other')] }
+  await ensure(shop(rules), backends(0))
+  const before = await haproxy.reloads()
+
+  const endpoints = await underLoad('a.com/cart/1', isRight, async () => {
+    for (let turn = 1; turn <= 15; turn += 1) await ensure(shop(rules), backends(turn))
+  })
+  t.comment(`15 changes of endpoints: ${endpoints.asked} requests, ${endpoints.faults.length} failed`)
+  t.strictSame(endpoints.faults, [])
+
+  const maps = await underLoad('a.com/cart/1', isRight, async () => {
+    for (let turn = 1; turn <= 6; turn += 1) {
+      // Around the one that is asked for: before it, behind it, and longer and shorter ones.
+      const names = Array.from(
+        { length: 40 },
+        (_, index) => `${String.fromCharCode(97 + ((index * 7 + turn) % 26))}.com`,
+      )
+      const more = Object.fromEntries(
+        names.filter((host) => host !== 'a.com').map((host) => [host, [prefix('/', 'other')]]),
+      )
+      const paths = [
+        prefix('/', 'other'),
+        prefix('/cart'),
+        prefix(`/cart/1/${turn}`, 'other'),
+        exact(`/car${turn}`, 'other'),
+      ]
+      await ensure(shop({ ...more, ...rules, 'a.com': paths }), backends(0))
+    }
+  })
+  t.comment(`6 changes of hosts and paths: ${maps.asked} requests, ${maps.faults.length} failed`)
+  t.strictSame(maps.faults, [])
+  t.equal(await haproxy.reloads(), before)
+
+  const authority = await createTestAuthority()
+  const secure = async () => {
+    const { cert, key } = await authority.issue({ commonNames: ['a.com'], usage: 'server' })
+    return [{ hosts: ['a.com'], secretName: 'one', certificate: cert, key }]
+  }
+  await ensure(shop(rules), backends(0), await secure())
+  const opened = await haproxy.reloads()
+  const rotations = await underLoad(
+    'a.com/cart/1',
+    isRight,
+    async () => {
+      for (let turn = 1; turn <= 6; turn += 1) await ensure(shop(rules), backends(0), await secure())
+    },
+    { servername: 'a.com' },
+  )
+  t.comment(`6 certificates: ${rotations.asked} handshakes and requests, ${rotations.faults.length} failed`)
+  t.strictSame(rotations.faults, [])
+  t.equal(await haproxy.reloads(), opened)
+
+  const reloads = await underLoad('a.com/cart/1', isRight, async () => {
+    for (let turn = 1; turn <= 3; turn += 1) {
+      await ensure(shop({ 'a.com': [prefix('/', `new${turn}`)] }, {}, 'another'), backends(0))
+      await ensure(shop({ 'a.com': [prefix('/', 'web')] }, { 'response-timeout': `${turn}` }, 'another'), backends(0))
+    }
+  })
+  t.ok((await haproxy.reloads()) > before)
+  t.comment(`${(await haproxy.reloads()) - before} reloads: ${reloads.asked} requests, ${reloads.faults.length} failed`)
+  t.strictSame(reloads.faults, [])
+})
+
+t.test('500 hosts with 20 paths each', real, async (t) => {
+  const { haproxy, ensure, pod } = await world(t)
+  const backends = buildBackends({ web: serving(await pod('web')), api: serving(await pod('api')) })
+  const rules = (hosts: number) =>
+    Object.fromEntries(
+      Array.from({ length: hosts }, (_, host) => [
+        `h${host}.example.com`,
+        Array.from({ length: 20 }, (_, path) => prefix(`/p${path}`, path === 19 ? 'api' : 'web')),
+      ]),
+    )
+  const timed = async (hosts: number) => {
+    const began = performance.now()
+    await ensure(shop(rules(hosts)), backends)
+    return Math.round(performance.now() - began)
+  }
+  const [first, again, one] = [await timed(500), await timed(500), await timed(501)]
+  const used = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${await workerOf(haproxy)}/status`, 'utf8'))?.[1]
+  t.comment(`10000 routes: ${first} ms, unchanged ${again} ms, one host more ${one} ms; HAProxy has ${used} kB`)
+  t.equal((await ask('h0.example.com/p0/x')).seen.server, 'web')
+  t.equal((await ask('h500.example.com/p19')).seen.server, 'api')
+  t.equal((await ask('h500.example.com/p20')).status, 404)
+})
+
+async function workerOf(haproxy: TestHaproxy): Promise<string> {
+  return /^Pid: (\d+)$/m.exec(await haproxy.ask('show info'))?.[1] ?? ''
+}
 
 t.test('it passes the conformance kit', real, async (t) => {
   const { haproxy } = await world(t)

@@ -36,7 +36,8 @@ export function renderRoutes(
 
 function sharedAddresses(records: readonly ServedIngress[], { stateDirectory }: HaproxyOptions): SharedAddress[] {
   const byListen = new Map<string, { address: PoolAddress; records: ServedIngress[] }>()
-  for (const record of records) {
+  // What leads nowhere claims no port, which may be another object's then.
+  for (const record of records.filter(({ addresses }) => addresses.claims.length > 0)) {
     for (const address of record.addresses.addresses) {
       const known = byListen.get(address.listen)
       if (known === undefined) byListen.set(address.listen, { address, records: [record] })
@@ -65,6 +66,8 @@ const DEFAULTS: RenderedFrontend = {
     'log global',
     'option dontlognull',
     'option http-keep-alive',
+    // A process that ends says so in its next answer: whoever sends just then on a connection that is kept gets one.
+    'option idle-close-on-response',
     'timeout connect 5s',
     'timeout client 60s',
     'timeout server 60s',
