@@ -10,7 +10,7 @@ export interface ConfigurationFile {
 }
 
 /** Where maps, certificates and their lists are, and nothing but them: what is not rendered any more goes. */
-export const FILE_FOLDERS = ['maps', 'certificates', 'certificate-lists'] as const
+const FILE_FOLDERS = ['maps', 'certificates', 'certificate-lists'] as const
 
 /** The file that HAProxy is started with. */
 export function configurationFile({ text }: RenderedConfiguration, options: HaproxyOptions): ConfigurationFile {
@@ -30,7 +30,7 @@ export function mapText({ entries }: Pick<RenderedMap, 'entries'>): string {
   return entries.map(([key, value]) => `${key} ${value}\n`).join('')
 }
 
-export function certificateListText({ entries }: Pick<RenderedCertificateList, 'entries'>): string {
+function certificateListText({ entries }: Pick<RenderedCertificateList, 'entries'>): string {
   return entries.map((entry) => `${certificateListLine(entry)}\n`).join('')
 }
 

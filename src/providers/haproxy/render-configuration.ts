@@ -56,7 +56,7 @@ export function generationIn(text: string): string | undefined {
   return new RegExp(`^ {2}setenv ${GENERATION_VARIABLE} (\\S+)$`, 'm').exec(text)?.[1]
 }
 
-/** One for each layer; a part may name files under the state directory (`FILE_FOLDERS`). */
+/** One for each layer. */
 function renderParts(records: readonly ServedRecord[], options: HaproxyOptions, digest: Digest): RenderedPart[] {
   return [
     renderListeners(
