@@ -18,6 +18,8 @@ export async function recordRequests(bench: Bench, size: WorldSize): Promise<Rec
   try {
     await running.doors.notify(ingressesOf(size))
     await plane.served(size.ingresses)
+    // The last status is seen before its request is answered.
+    await proxy.answered()
     return [...Map.groupBy([...proxy.recorded], subjectOf).values()]
   } finally {
     await running.stop()
