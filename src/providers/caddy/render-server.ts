@@ -93,7 +93,8 @@ function dispatch(balancers: readonly ServedBalancer[]): CaddyRoute[] {
   const hosts = [...Map.groupBy(routes, ({ host }) => host)].map(
     ([host, ofHost]): CaddyRoute => ({
       group: `${OURS}.host`,
-      ...(host === '' ? {} : { match: [{ host: [host] }] }),
+      // A name may end with the dot of the root.
+      ...(host === '' ? {} : { match: [{ host: [host, `${host}.`] }] }),
       handle: [pathTable(ofHost)],
     }),
   )

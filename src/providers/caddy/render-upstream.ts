@@ -1,6 +1,7 @@
 import { sameJson } from '../../domain/canonical-json.ts'
 import { parseIpAddress } from '../../domain/ip-address.ts'
 import type { PlannedServer, PlannedUpstream, RouteOptions } from '../../domain/routing/route-plan.ts'
+import { Terminal } from '../../provider/errors.ts'
 import { type CaddyHandler, type CaddyRoute, UPSTREAM_VARIABLE } from './caddy-configuration.ts'
 import { literal } from './literal.ts'
 import { repeatServers } from './repeat-servers.ts'
@@ -23,6 +24,12 @@ export function renderUpstream(
   const vars = { [UPSTREAM_VARIABLE]: [upstream.key] }
   const dials = dialsOf(upstream, served)
   if (dials.length === 0) return [{ match: [{ vars }], handle: [{ handler: 'static_response', status_code: 503 }] }]
+  if (options.healthCheck?.protocol === 'https' && upstream.protocol !== 'https') {
+    const remedy = 'set backend-protocol to https, or health-check-protocol to http'
+    throw new Terminal(
+      `${upstream.key}: Caddy asks pods by the protocol that they serve, ${upstream.protocol}: ${remedy}`,
+    )
+  }
   const handle = [...bodyLimit(options), reverseProxy(upstream, dials, options, cookieName)]
   return [...tooLarge(options, vars), { match: [{ vars }], handle }]
 }
