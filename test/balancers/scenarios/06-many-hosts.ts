@@ -8,7 +8,7 @@ import { balanced, publishedAddress, ruleOf, withdraw } from '../support/lanes.t
 const HOSTS = 500
 const PATHS = 20
 /** An annotation of kubectl holds the whole object, and has 256 KiB. */
-const HOSTS_OF_ONE = 25
+const HOSTS_OF_ONE = 100
 const SAMPLE = 100
 const SERVICES = ['many-0', 'many-1', 'many-2'] as const
 

@@ -149,7 +149,7 @@ async function open(binaries: Binaries, log: (line: string) => void, closers: Cl
         tell('haproxy', haproxy.output().split('\n'))
         throw error
       } finally {
-        await kubectl(['delete', '-n', NAMESPACE, 'multiclusteringress,multiclusterservice', '--all', '--timeout=20s'])
+        await kubectl(['delete', '-n', NAMESPACE, 'multiclusteringress,multiclusterservice', '--all', '--timeout=60s'])
       }
     },
   }
