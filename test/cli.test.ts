@@ -136,7 +136,9 @@ t.test('serve says all that is wrong with its configuration, and starts nothing'
     {
       title: 'unknown provider',
       config: { provider: { name: 'aws' } },
-      says: ['ProviderUnknown: provider.name: no provider is called "aws"; known are: caddy, example, fake, haproxy, http'],
+      says: [
+        'ProviderUnknown: provider.name: no provider is called "aws"; known are: caddy, example, fake, haproxy, http',
+      ],
     },
     {
       title: 'no kubeconfig',
