@@ -156,7 +156,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
     const killing = startLoad(HOST, SERVICE_PORT, 20)
     await pause(500)
     await servers[0]?.kill()
-    await pause(4_000)
+    await pause(3_000)
     const killed = await killing.stop()
     t.comment(`a backend killed: ${killed.failed} of ${killed.all} connections failed`)
     // Those that it had taken already cannot be saved: at most one a caller.
@@ -218,7 +218,7 @@ t.test('on a real HAProxy', { skip }, async (t) => {
   t.test('killed at any moment, the next call finishes', async (t) => {
     const haproxy = await startHaproxy(t)
     const [a, b] = (await startServers(t, 'a', 'b')) as [AnsweringServer, AnsweringServer]
-    for (let round = 0; round < 8; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const agent = fork(join(import.meta.dirname, '../support/haproxy-agent.ts'), [
         JSON.stringify({ options: haproxy.options, endpoints: [a.endpoint, b.endpoint] }),
       ])

@@ -21,7 +21,7 @@ export interface BalancerKeeper {
   keep(
     context: ProviderContext,
     decide: (own: ServedRecord | undefined, others: readonly ServedRecord[]) => ServedRecord,
-  ): Promise<{ record: ServedRecord; by: 'nothing' | 'runtime' | 'reload' }>
+  ): Promise<{ record: ServedRecord; changed: boolean }>
   remove(context: ProviderContext): Promise<void>
   list(clusterId: string, kind: BalancerIdentity['kind']): Promise<BalancerIdentity[]>
 }
@@ -72,9 +72,9 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
     },
     async keep(context, decide) {
       const { identity, fence } = context
-      const { record, by } = await make({ identity, fence, decide }, context)
+      const { record, changed } = await make({ identity, fence, decide }, context)
       if (record === undefined) throw new RetryAfter(1_000, 'it was removed at the same moment')
-      return { record, by }
+      return { record, changed }
     },
     async remove(context) {
       const { identity, fence } = context

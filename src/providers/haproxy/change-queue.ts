@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Digest } from '../../ports/digest.ts'
-import { RetryAfter } from '../../provider/errors.ts'
+import { RetryAfter, Terminal } from '../../provider/errors.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { type Applied, applyConfiguration, type Haproxy, prepareFirstStart } from './apply-configuration.ts'
 import { checkBinds } from './check-binds.ts'
@@ -23,7 +23,8 @@ export interface Change {
 
 export interface Changed {
   record: ServedRecord | undefined
-  by: Applied['by']
+  /** Whether anything changed for this object, in HAProxy. */
+  changed: boolean
 }
 
 /**
@@ -124,7 +125,12 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       await record(stored.get(name), records.get(name), change.fence)
     }
     for (const { change, resolve } of decided) {
-      resolve({ record: records.get(nameOf(change.identity)), by: applied.by })
+      const name = nameOf(change.identity)
+      const before = stored.get(name)
+      const after = records.get(name)
+      // Where several were made together, the record says whose it was.
+      const changed = applied.by !== 'nothing' && (decided.length === 1 || !servesTheSame(before, after))
+      resolve({ record: after, changed })
     }
     if (applied.leaving > 0) onLeaving()
   }
@@ -139,11 +145,22 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       const others = [...records].filter(([other]) => other !== name).map(([, record]) => record)
       const record = change.decide(records.get(name), others)
       if (record === undefined) records.delete(name)
-      else records.set(name, record)
+      else records.set(name, configurable(record))
       return true
     } catch (error) {
       reject(error)
       return false
+    }
+  }
+
+  /** What could not be rendered is refused here, before it is among others. */
+  function configurable(record: ServedRecord): ServedRecord {
+    try {
+      renderConfiguration([record], options, digest)
+      return record
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      throw new Terminal(`it cannot be configured: ${error.message}`)
     }
   }
 
@@ -173,12 +190,13 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
 
   return {
     make(change, signal) {
-      return new Promise((resolve, reject) => {
-        signal.throwIfAborted()
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-        waiting.push({ change, signal, resolve, reject })
-        if (!working) void work()
-      })
+      const { promise, resolve, reject } = Promise.withResolvers<Changed>()
+      const abort = () => reject(signal.reason)
+      if (signal.aborted) abort()
+      signal.addEventListener('abort', abort, { once: true })
+      waiting.push({ change, signal, resolve, reject })
+      if (!working) void work()
+      return promise.finally(() => signal.removeEventListener('abort', abort))
     },
     tidy: () => alone(() => makeTogether([])),
     prepareFirstStart: () =>
@@ -189,4 +207,12 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
 /** Decimal numbers of any length. */
 function isOlder(fence: string, other: string): boolean {
   return /^\d+$/.test(fence) && /^\d+$/.test(other) && BigInt(fence) < BigInt(other)
+}
+
+function servesTheSame(before: ServedRecord | undefined, after: ServedRecord | undefined): boolean {
+  return JSON.stringify(servedBy(before)) === JSON.stringify(servedBy(after))
+}
+
+function servedBy(record: ServedRecord | undefined) {
+  return record && { ...record, fence: '', fingerprint: '' }
 }

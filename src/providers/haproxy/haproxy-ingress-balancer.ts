@@ -17,10 +17,10 @@ import type { ServedIngress, ServedRecord } from './served-record.ts'
 /** MultiClusterIngress on layer 7. */
 export function createIngressBalancer(keeper: BalancerKeeper, options: HaproxyOptions): LoadBalancer {
   const ensure = async (ingress: MultiClusterIngress, context: ProviderContext): Promise<BalancerResult> => {
-    const { record, by } = await keeper.keep(context, (own, others) =>
+    const { record, changed } = await keeper.keep(context, (own, others) =>
       decideIngress(ingress, context, options, own, others),
     )
-    return { status: publishedStatus(record.addresses), changed: by !== 'nothing' }
+    return { status: publishedStatus(record.addresses), changed }
   }
   return {
     getLoadBalancer: (_ingress, context) => keeper.get(context),

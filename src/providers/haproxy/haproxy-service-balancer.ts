@@ -17,10 +17,10 @@ import type { ServedRecord, ServedService } from './served-record.ts'
 /** MultiClusterService on layer 4. */
 export function createServiceBalancer(keeper: BalancerKeeper, options: HaproxyOptions): MCSLoadBalancer {
   const ensure = async (service: MultiClusterService, context: ProviderContext): Promise<BalancerResult> => {
-    const { record, by } = await keeper.keep(context, (own, others) =>
+    const { record, changed } = await keeper.keep(context, (own, others) =>
       decideService(service, context, options, own, others),
     )
-    return { status: publishedStatus(record.addresses), changed: by !== 'nothing' }
+    return { status: publishedStatus(record.addresses), changed }
   }
   return {
     getMCSLoadBalancer: (_service, context) => keeper.get(context),
