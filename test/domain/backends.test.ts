@@ -891,6 +891,14 @@ t.test('certificates, and never a word of a key', async (t) => {
   ])
   const told = JSON.stringify(findings)
   for (const word of [sensitive, key]) t.notOk(told.includes(word), 'no key material')
+  const forAll = buildIngress({
+    spec: { tls: [{ hosts: ['a.example.com'], secretName: 'one' }, { secretName: 'one' }] },
+  })
+  t.match(
+    resolveCertificates(forAll, []).certificates,
+    [{ hosts: [], secretName: 'one' }],
+    'for all hosts, and for one',
+  )
   t.strictSame(resolveCertificates({ metadata: { name: 'x' } } as MultiClusterIngress, []), {
     certificates: [],
     findings: [],

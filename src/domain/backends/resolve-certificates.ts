@@ -32,11 +32,14 @@ export function resolveCertificates(
 }
 
 function hostsBySecret(entries: readonly IngressTls[]): Map<string, string[]> {
-  const hosts = new Map<string, string[]>()
-  for (const { secretName = '', hosts: own } of entries) {
-    hosts.set(secretName, [...new Set([...(hosts.get(secretName) ?? []), ...(own ?? [])])])
-  }
-  return hosts
+  const bySecret = Map.groupBy(entries, ({ secretName = '' }) => secretName)
+  return new Map(
+    [...bySecret].map(([secretName, own]) => {
+      // One entry for all hosts is for more than any other names.
+      const isForAll = own.some(({ hosts }) => (hosts ?? []).length === 0)
+      return [secretName, isForAll ? [] : [...new Set(own.flatMap(({ hosts }) => hosts ?? []))]]
+    }),
+  )
 }
 
 /** A fault never quotes what is in the Secret. */
