@@ -8,7 +8,7 @@ const ring = (name, folders, below, comment) => ({
   comment,
   severity: 'error',
   from: { path: inSource(...folders) },
-  to: { path: '^(src|functions|test)/', pathNot: inSource(...folders, ...below) },
+  to: { path: '^(src|functions|test|bench)/', pathNot: inSource(...folders, ...below) },
 })
 
 /** A library that only one part of the code may know. */
@@ -70,7 +70,7 @@ module.exports = {
       name: 'src-knows-no-function-or-test',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(functions|test)/' },
+      to: { path: '^(functions|test|bench)/' },
     },
     {
       name: 'inner-rings-need-no-library',

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { Script } from 'node:vm'
-import { build, type Plugin } from 'esbuild'
-import { openapiDocument } from '../src/compose/openapi-document.ts'
+import { type BundlePart, bundleLeaf } from './bundle-leaf.ts'
+import { compileBundles } from './compile-bundles.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -18,58 +17,25 @@ export const BUNDLES = {
   'kn-func/notify': 'kn-func/notify/main.ts',
 } as const
 
+export type Leaf = keyof typeof BUNDLES
+
 /**
- * Writes for every leaf `<folder>/<leaf>/function.cjs` with everything in it, the code that V8 compiles of it, `index.cjs`
- * that loads both, and the files that its platform wants beside them.
+ * Writes for every leaf the parts of its bundle, the code that V8 compiles of each, `index.cjs` that loads both, and the
+ * files that its platform wants beside them.
  */
-export async function bundleFunctions(folder: string): Promise<void> {
+export async function bundleFunctions(folder: string): Promise<Record<Leaf, BundlePart[]>> {
   rmSync(folder, { recursive: true, force: true })
-  await build({
-    entryPoints: Object.entries(BUNDLES).map(([leaf, file]) => ({
-      in: join(ROOT, 'functions', file),
-      out: join(leaf, 'function'),
-    })),
-    outdir: folder,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'cjs',
-    // Identifiers stay, so that stack traces and class names are those of the source.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    define: { 'import.meta.url': 'bundleUrl', 'import.meta.dirname': '__dirname' },
-    // A function, to be called as `require` calls a module.
-    banner: {
-      js: "(function (exports, require, module, __filename, __dirname, codeCache) { const bundleUrl = require('node:url').pathToFileURL(__filename).href;",
-    },
-    footer: { js: '})' },
-    plugins: [documentInside],
-  })
-  for (const leaf of Object.keys(BUNDLES)) {
-    writeLoader(join(folder, leaf))
-    if (leaf.startsWith('kn-func/')) writeFunc(join(folder, leaf), leaf.replace('kn-func/', ''))
-  }
+  const bundles = await Promise.all(
+    Object.entries(BUNDLES).map(async ([leaf, main]) => {
+      const parts = await bundleLeaf(join(ROOT, 'functions', main), join(folder, leaf))
+      copyFileSync(join(ROOT, 'functions/load-bundle.cjs'), join(folder, leaf, 'index.cjs'))
+      if (leaf.startsWith('kn-func/')) writeFunc(join(folder, leaf), leaf.replace('kn-func/', ''))
+      return [leaf, parts]
+    }),
+  )
+  await compileBundles(folder, Object.keys(BUNDLES))
   writePackage(join(folder, 'google'), { main: 'index.cjs' })
-}
-
-/** A function has no files beside it to read the OpenAPI document from. */
-const documentInside: Plugin = {
-  name: 'openapi-document-inside',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]compose[\\/]openapi-document\.ts$/ }, () => ({
-      contents: `export const openapiDocument = () => ${JSON.stringify(openapiDocument())}`,
-    }))
-  },
-}
-
-/** V8 takes the code only when it is the same version, of the same text. */
-function writeLoader(folder: string): void {
-  copyFileSync(join(ROOT, 'functions/load-bundle.cjs'), join(folder, 'index.cjs'))
-  const script = new Script(readFileSync(join(folder, 'function.cjs'), 'utf8'))
-  writeFileSync(join(folder, 'function.cache'), script.createCachedData())
+  return Object.fromEntries(bundles)
 }
 
 function writeFunc(folder: string, door: string): void {

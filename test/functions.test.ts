@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
-import { bundleFunctions } from '../functions/bundle-functions.ts'
+import { bundleFunctions, type Leaf } from '../functions/bundle-functions.ts'
+import { type BundlePart, ENTRY, loadedWith } from '../functions/bundle-leaf.ts'
 import { answerRequest } from '../src/adapters/http/answer-request.ts'
 import { decodeLambdaEvent } from '../src/adapters/lambda/decode-lambda-event.ts'
 import { encodeLambdaAnswer } from '../src/adapters/lambda/encode-lambda-answer.ts'
@@ -29,7 +32,7 @@ t.teardown(async () => {
   await bench.close()
   rmSync(bundles, { recursive: true })
 })
-await bundleFunctions(bundles)
+const parts = await bundleFunctions(bundles)
 
 t.test('every fixture passes through every leaf that can carry it', async (t) => {
   t.comment(`AWS Lambda: the handler is run by ${hasLambdaRuntime ? 'aws-lambda-ric' : 'a loop of ours'}`)
@@ -126,32 +129,97 @@ t.test('a function serves without the server of its queue, and says what it coul
 t.test('code that was compiled when it was bundled is used; of another Node it is refused, and told', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  cpSync(join(bundles, 'knative'), folder, { recursive: true })
-  const cache = join(folder, 'function.cache')
-  const compiled = readFileSync(cache)
-  // A word of the head of what V8 wrote says which version of V8, and with which flags.
-  const ofAnother = Buffer.from(compiled)
-  ofAnother.writeUInt32LE((compiled.readUInt32LE(4) ^ 1) >>> 0, 4)
-  for (const { title, content, metric } of [
-    { title: 'its own', content: compiled, metric: 'code_cache_rejected 0' },
-    { title: 'another’s', content: ofAnother, metric: 'code_cache_rejected 1' },
-    { title: 'none', content: undefined, metric: undefined },
+  const atStart = loadedWith(ENTRY, parts.knative)
+  const later = parts.knative.filter((part) => !atStart.includes(part))
+  for (const { title, refused, absent, metric } of [
+    { title: 'its own', metric: 'code_cache_rejected 0' },
+    { title: 'another’s', refused: atStart, metric: 'code_cache_rejected 1' },
+    { title: 'another’s, of what is loaded later', refused: later, metric: 'code_cache_rejected 1' },
+    { title: 'none', absent: parts.knative, metric: undefined },
   ]) {
-    if (content === undefined) rmSync(cache)
-    else writeFileSync(cache, content)
+    cpSync(join(bundles, 'knative'), folder, { recursive: true })
+    for (const part of refused ?? []) refuse(cacheOf(folder, part))
+    for (const part of absent ?? []) rmSync(cacheOf(folder, part))
     const open = await openServer((PORT) => ({
       args: ['index.cjs'],
       folder,
       env: { ...bench.environment({ log: { level: 'warn' } }), PORT },
     }))
+    t.match(await open.send(await fixture('admission/notify-create.json')), { status: 200 }, title)
     const { body } = await open.send({ method: 'GET', path: '/metrics', headers: {}, body: Buffer.alloc(0) })
     t.equal(/^code_cache_rejected .*$/m.exec(String(body))?.[0], metric, title)
     t.notMatch(String(body), /^serving_certificate_expiry/m, 'TLS ends elsewhere')
-    const told = /bundle again with this one/.test(open.process.output())
-    t.equal(told, title === 'another’s', title)
+    const told = open.process.output().match(/bundle again with this one/g) ?? []
+    t.equal(told.length, refused === undefined ? 0 : 1, title)
     t.equal(await open.close(), 0, title)
   }
 })
+
+/** A word of the head of what V8 wrote says which version of V8, and with which flags. */
+function refuse(file: string): void {
+  const compiled = readFileSync(file)
+  compiled.writeUInt32LE((compiled.readUInt32LE(4) ^ 1) >>> 0, 4)
+  writeFileSync(file, compiled)
+}
+
+function cacheOf(folder: string, { name }: BundlePart): string {
+  return join(folder, name.replace(/\.cjs$/, '.cache'))
+}
+
+async function fixture(name: string) {
+  return (await readFixture(join(FIXTURES, name))).request
+}
+
+const KB = 1_000
+
+t.test('what a leaf brings, and what it loads to open its doors, stays small', async (t) => {
+  for (const leaf of Object.keys(parts) as Leaf[]) {
+    const atStart = loadedWith(ENTRY, parts[leaf])
+    t.ok(bytesOf(atStart) <= 780 * KB || leaf === 'container', `${leaf}: at the start ${bytesOf(atStart)} bytes`)
+    if (leaf === 'container') continue
+    t.ok(bytesOf(parts[leaf]) <= 2_048 * KB, `${leaf}: all in all ${bytesOf(parts[leaf])} bytes`)
+  }
+})
+
+t.test('what is not needed to open a door is loaded later, and what compiles is in no bundle', async (t) => {
+  const later = /@kubernetes|undici|@opentelemetry|@nats-io|jose|src\/reconcilers\/\w+\/apply|src\/flow\/sweep\.ts/
+  const never = /@peculiar|client-node\/dist\/gen\/(models|apis)|ajv\/dist\/(core|compile)|fast-json-stringify\/index/
+  for (const [leaf, all] of Object.entries(parts)) {
+    if (leaf === 'container') continue
+    t.strictSame(modulesIn(loadedWith(ENTRY, all), later), [], `${leaf}: at the start`)
+    t.strictSame(modulesIn(all, never), [], `${leaf}: at all`)
+  }
+  t.not(modulesIn(parts.node, later).length, 0, 'but there it is')
+})
+
+t.test('a door that only hands over has loaded no more than it needs', async (t) => {
+  const folder = join(bundles, 'kn-func/notify')
+  const { request } = await readFixture(join(FIXTURES, 'admission/notify-create.json'))
+  const script = `
+    const leaf = require('./index.cjs')
+    const { parts } = require.cache[require.resolve('./index.cjs')]
+    const request = ${JSON.stringify({ method: 'POST', headers: request.headers, query: {} })}
+    leaf.handle({ ...request, rawBody: ${JSON.stringify(String(request.body))} })
+      .then(({ statusCode }) => process.stdout.write(JSON.stringify({ statusCode, loaded: [...parts.keys()] })))
+      .finally(() => leaf.shutdown())`
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+    cwd: folder,
+    env: { ...bench.environment(), K_SERVICE: 'function' },
+  })
+  const { statusCode, loaded } = JSON.parse(stdout.split('\n').find((line) => line.includes('"loaded"')) ?? '{}')
+  t.equal(statusCode, 200)
+  const modules = parts['kn-func/notify'].filter(({ name }) => loaded.includes(name))
+  t.strictSame(modulesIn(modules, /@kubernetes|@opentelemetry|@nats-io|jose|src\/reconcilers\/load-balancer/), [])
+  t.not(modulesIn(modules, /undici/).length, 0, 'what posts to the sink')
+})
+
+function bytesOf(some: readonly BundlePart[]): number {
+  return some.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+function modulesIn(some: readonly BundlePart[], pattern: RegExp): string[] {
+  return some.flatMap(({ modules }) => Object.keys(modules)).filter((module) => pattern.test(module))
+}
 
 t.test('what is handed over goes through the same guards as what comes over a connection', async (t) => {
   const { app } = openApp(stubDoors(), { pathPrefix: '/secret' })

@@ -90,7 +90,7 @@ t.test('every example is what its schema says', async (t) => {
 
 t.test('the document is served as it is', async (t) => {
   const text = JSON.stringify(openapi.document)
-  const { app, send } = openApp(stubDoors(), { openapi: text })
+  const { app, send } = openApp(stubDoors(), { openapi: async () => text })
   const answer = await send({ method: 'GET', path: '/openapi.json' })
   await app.close()
   t.equal(answer.body, text)

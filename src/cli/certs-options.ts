@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
 import { canonicalAddress } from '../adapters/certificates/describe-certificate.ts'
-import type { KubernetesSource } from '../adapters/kubernetes/kube-config.ts'
+import type { KubernetesSource } from '../adapters/kubernetes/read-kubeconfig.ts'
 import { dns1123SubdomainFaults } from '../domain/validation/name-faults.ts'
 import { OUR_CONFIGURATION } from '../domain/webhook-configuration.ts'
 import { UsageError } from './usage-error.ts'

@@ -1,9 +1,9 @@
-import type { CodeCache } from '../compose/code-cache.ts'
+import { type CodeCache, NO_CODE_CACHE } from '../compose/code-cache.ts'
 import type { Console } from './console.ts'
 import { ignoreClosedPipe } from './ignore-closed-pipe.ts'
 
 /** The terminal, environment and signals of this process. */
-export function processConsole(codeCache: CodeCache = 'absent'): Console {
+export function processConsole(codeCache: CodeCache = NO_CODE_CACHE): Console {
   ignoreClosedPipe([process.stdout, process.stderr])
   return {
     out: (line) => void process.stdout.write(`${line}\n`),

@@ -2,22 +2,17 @@ import { createProcessPoolMemories } from '../adapters/memory/process-pool-memor
 import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import { parseCidr } from '../domain/cidr.ts'
-import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Flow } from '../flow/flow.ts'
-import { recentList } from '../flow/recent-list.ts'
 import { UNTRACED } from '../flow/untraced.ts'
 import type { Lock } from '../ports/lock.ts'
 import { createEventRecorder } from '../reconcilers/event-recorder.ts'
-import { listAll } from '../reconcilers/list-all.ts'
 import type { BackendSettings } from '../reconcilers/load-balancer/backend-settings.ts'
 import type { BalancerDependencies } from '../reconcilers/load-balancer/balancer-pass.ts'
-import {
-  createMultiClusterIngressReconciler,
-  type OurIngresses,
-} from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
+import { createMultiClusterIngressReconciler } from '../reconcilers/multi-cluster-ingress/multi-cluster-ingress-reconciler.ts'
 import { createMultiClusterServiceReconciler } from '../reconcilers/multi-cluster-service/multi-cluster-service-reconciler.ts'
 import { createServiceExportReconciler } from '../reconcilers/service-export/service-export-reconciler.ts'
 import { createServiceExportCrdReconciler } from '../reconcilers/service-export-crd/service-export-crd-reconciler.ts'
+import { createClaimedHosts } from './claimed-hosts.ts'
 import { composeCloudReconcilers } from './compose-cloud-reconcilers.ts'
 import { consistencyWindow } from './consistency-window.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
@@ -25,14 +20,14 @@ import { servedCloud } from './served-cloud.ts'
 
 /** One reconciler a kind. */
 export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
-  const { config, provider, store, disowned = false } = parts
+  const { config, provider, store, clock, disowned = false } = parts
   const cloud = servedCloud(config, provider)
   if (cloud !== undefined) return composeCloudReconcilers(cloud, parts, lock)
   const { ingressClass, multiClusterServices, finalizer, takeOver } = config
   const dependencies = balancerDependencies(parts, lock)
   const { recorder } = dependencies
   const backends = backendSettings(config)
-  const ingress = { ...ingressClass, backends, ours: ourIngresses(parts) }
+  const ingress = { ...ingressClass, backends, claimedHosts: createClaimedHosts(store, { finalizer, clock }) }
   const service = { ...multiClusterServices, backends }
   const exports = { ...ingressClass, ...multiClusterServices, finalizer, digest: sha256, disowned }
   return {
@@ -66,17 +61,6 @@ function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDepen
     poolGraceMs: config.backends.graceMs,
     providerDeadlineMs: config.work.providerDeadlineMs,
   }
-}
-
-// A rollout of many ingresses asks for one list, not for one each.
-const RECENT_MS = 10_000
-
-function ourIngresses({ config, store, clock }: ReconcilerParts): OurIngresses {
-  const load = async (signal: AbortSignal) => {
-    const ingresses = await listAll('MultiClusterIngress', store, { limit: 500, signal })
-    return ingresses.filter((ingress) => hasFinalizer(ingress, config.finalizer))
-  }
-  return recentList(load, { clock, forMs: RECENT_MS })
 }
 
 function backendSettings({ backends }: Config): BackendSettings {

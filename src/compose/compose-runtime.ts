@@ -2,60 +2,55 @@ import type { FastifyInstance } from 'fastify'
 import type { Sink } from '../adapters/cloudevents/read-sink.ts'
 import { buildApp } from '../adapters/http/app.ts'
 import type { Doors } from '../adapters/http/doors.ts'
-import { createSchemaValidator } from '../adapters/schema/schema-validator.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
-import type { Kind } from '../domain/kinds.ts'
+import type { AdmissionRequest } from '../domain/admission-request.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
 import { claimOnAdmission } from '../flow/claim-on-admission.ts'
-import type { Flow } from '../flow/flow.ts'
-import { createHostMemory } from '../flow/host-memory.ts'
-import { observedSweep } from '../flow/observed-sweep.ts'
 import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
-import { sharedLists } from '../flow/shared-lists.ts'
-import { validateOnAdmission } from '../flow/validate-on-admission.ts'
 import { createWorkMeter, type WorkMeter } from '../flow/work-meter.ts'
-import { workOn } from '../flow/work-on.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterStore } from '../ports/cluster-store.ts'
-import type { Lock } from '../ports/lock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { ServerClock } from '../ports/server-clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
-import { observeLock } from '../reconcilers/observe-lock.ts'
 import { observeProvider } from '../reconcilers/observe-provider.ts'
-import { balancerAbilities } from './balancer-abilities.ts'
 import { cloudChecks } from './cloud-controllers.ts'
 import { cloudDoors } from './cloud-doors.ts'
-import { composeReconcilers } from './compose-reconcilers.ts'
+import type { ComposeWork, Work } from './compose-work.ts'
 import { createDoorGuards } from './create-door-guards.ts'
-import { type ConfiguredLock, createLock } from './create-lock.ts'
 import { createWorkQueue } from './create-work-queue.ts'
 import { CERTIFICATE_EXPIRY } from './metric-catalogue.ts'
 import { nextLook } from './next-look.ts'
 import { readinessOf } from './readiness.ts'
 import { servedCloud } from './served-cloud.ts'
+import { servedKinds } from './served-kinds.ts'
 import { startAtZero } from './start-at-zero.ts'
-import { sweepAndTidy } from './sweep-and-tidy.ts'
 import { measuredOnly, type Telemetry } from './telemetry.ts'
+import type { CreateWorkQueue } from './work-queue-parts.ts'
 
 export interface RuntimeParts {
   config: Config
   provider: Provider
   store: ClusterStore
+  /** What is behind the doors. */
+  composeWork: ComposeWork
   /** The store's; ours where it is the same. */
   serverClock?: ServerClock
   /** Where work events go, for `queue.kind: cloudevents`. */
   sink?: Sink
+  /** For `queue.kind: jetstream`. */
+  createJetStream?: CreateWorkQueue
   /** What is served with now; undefined behind an ingress that terminates TLS. */
   certificate: (() => ServingCertificate) | undefined
-  /** The OpenAPI document, as JSON text. */
-  openapi: string
+  /** The OpenAPI document, as JSON text; read when it is asked for. */
+  openapi: () => Promise<string>
   clock: Clock
   logger: Logger
   /** Metrics alone unless given. */
@@ -80,14 +75,14 @@ export function composeRuntime(given: RuntimeParts): Runtime {
   const { config, certificate, clock, logger, openapi } = parts
   const { metrics, tracer } = telemetry
   const queue = createWorkQueue({ ...parts, metrics })
-  const locking = createLock({ ...parts, queue })
-  const flow = composeFlow(parts, queue, observeLock(locking.lock, { clock, metrics }))
-  const controllers = Object.keys(flow.reconcilers) as Kind[]
+  const marks = { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) }
+  const work = parts.composeWork({ ...parts, metrics, tracer, queue, marks })
+  const controllers = servedKinds(config, parts.provider)
   startAtZero(metrics, controllers)
   const { kind, concurrency } = config.queue
   const meter = createWorkMeter({ queue: kind, controllers, concurrency, clock, metrics })
   let draining = false
-  const doors = composeDoors(parts, { flow, queue, locking, meter }, () => draining)
+  const doors = composeDoors(parts, { queue, marks, work, meter }, () => draining)
   const app = buildApp(doors, {
     logger,
     metrics,
@@ -104,7 +99,7 @@ export function composeRuntime(given: RuntimeParts): Runtime {
     app,
     doors,
     queue,
-    start: () => queue.start(meter.measured((item, signal) => workOn(item, flow, signal))),
+    start: () => queue.start(meter.measured(work.workOn)),
     drain() {
       draining = true
       return queue.drain(config.shutdown.drainMs)
@@ -116,28 +111,6 @@ interface MeasuredParts extends RuntimeParts {
   telemetry: Telemetry
 }
 
-function composeFlow(parts: MeasuredParts, queue: WorkedQueue, lock: Lock): Flow {
-  const { config, clock, logger, telemetry } = parts
-  const { metrics, tracer } = telemetry
-  const store = sharedLists(parts.store, ['Node'])
-  return {
-    reader: store,
-    queue,
-    reconcilers: composeReconcilers({ ...parts, store, metrics, tracer }, lock),
-    marks: { identity: config.identity, finalizer: config.finalizer, ...cloudMarks(parts) },
-    ...hostsOf(parts),
-    clock,
-    logger,
-    metrics,
-    tracer,
-  }
-}
-
-function hostsOf({ config, provider }: RuntimeParts): Pick<Flow, 'hosts'> {
-  const loadBalancer = servedCloud(config, provider)?.loadBalancer()
-  return loadBalancer === undefined ? {} : { hosts: createHostMemory(balancerAbilities(loadBalancer).target) }
-}
-
 function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'services'> {
   if (servedCloud(config, provider) === undefined) return {}
   return { services: { loadBalancerClass: config.cloud.loadBalancerClass } }
@@ -145,27 +118,29 @@ function cloudMarks({ config, provider }: RuntimeParts): Pick<OurMarks, 'service
 
 function composeDoors(
   parts: MeasuredParts,
-  behind: { flow: Flow; queue: WorkedQueue; locking: ConfiguredLock; meter: WorkMeter },
+  behind: { queue: WorkedQueue; marks: OurMarks; work: Work; meter: WorkMeter },
   draining: () => boolean,
 ): Doors {
   const { config, provider, certificate, clock, logger, telemetry } = parts
-  const { flow, queue, locking, meter } = behind
+  const { queue, work, meter } = behind
   const { metrics, tracer } = telemetry
   const cloud = servedCloud(config, provider)
   const rules = ownershipRules(config, provider)
-  const checks = { schema: createSchemaValidator(), provider }
+  let findingsOf: ((request: AdmissionRequest) => Finding[]) | undefined
   return {
     mutate: (request) => claimOnAdmission(request, rules),
-    validate: (request) => ({ findings: validateOnAdmission(request, rules, checks), warnings: [] }),
+    async validate(request) {
+      findingsOf ??= (await import('./validate-door.ts')).validateDoor(rules, provider)
+      return { findings: findingsOf(request), warnings: [] }
+    },
     ...(cloud && cloudDoors(cloud, config, logger)),
-    acceptEvent: (event) => acceptEvent(event, flow),
+    acceptEvent: (event) => acceptEvent(event, behind),
     async work(item, signal) {
       const caller = tracer.current()
-      const work = meter.measured((asked, until) => workOn(asked, flow, until, caller))
-      return nextLook(await work(item, signal), clock.now())
+      const pass = meter.measured((asked, until) => work.workOn(asked, until, caller))
+      return nextLook(await pass(item, signal), clock.now())
     },
-    sweep: (request, signal) =>
-      observedSweep(request, flow, () => sweepAndTidy(request, flow, config.sweep, locking, signal)),
+    sweep: work.sweep,
     readiness: async () => readinessOf(certificate?.(), clock.now(), cloud && cloudChecks(cloud, config)),
     metricsText() {
       meter.tell()

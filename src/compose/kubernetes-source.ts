@@ -1,4 +1,4 @@
-import type { KubernetesSource } from '../adapters/kubernetes/kube-config.ts'
+import type { KubernetesSource } from '../adapters/kubernetes/read-kubeconfig.ts'
 import type { Config } from '../config/config.ts'
 
 /** Where the configuration says that the credentials are. */

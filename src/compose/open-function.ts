@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
-import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
+import { readKubeconfig } from '../adapters/kubernetes/read-kubeconfig.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
-import { reportCodeCache } from './code-cache.ts'
+import { NO_CODE_CACHE, reportCodeCache } from './code-cache.ts'
 import { composeRuntime } from './compose-runtime.ts'
+import { loadJetStream } from './create-work-queue.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
+import { lateClusterStore } from './late-cluster-store.ts'
+import { workOf } from './late-work.ts'
 import type { Settings } from './load-settings.ts'
-import { openapiDocument } from './openapi-document.ts'
 import { startTelemetry } from './telemetry.ts'
 
 /** The function over a real API server. Nothing listens, and nothing works until it is started. */
@@ -25,25 +26,29 @@ const BEGIN_MS = 1_000
 
 /** Resolves when work can be queued, and at the latest after a second. */
 export async function openFunction(
-  { config, provider, logger, sink, codeCache = 'absent' }: Settings,
+  settings: Settings,
   clock: Clock,
   certificate?: () => ServingCertificate,
 ): Promise<OpenFunction> {
+  const { config, provider, logger, sink, codeCache = NO_CODE_CACHE } = settings
   const telemetry = await startTelemetry(config, { clock, logger })
   reportCodeCache(codeCache, { ...telemetry, logger })
-  const store = createKubernetesClusterStore(loadKubeConfig(kubernetesSource(config)), {
-    timeoutMs: config.kubernetes.timeoutMs,
-    clock,
-    ...telemetry,
-  })
+  const source = kubernetesSource(config)
+  readKubeconfig(source)
+  const store = lateClusterStore(async () => {
+    const { openClusterStore } = await import('./open-cluster-store.ts')
+    return openClusterStore(source, { timeoutMs: config.kubernetes.timeoutMs, clock, ...telemetry })
+  }, clock)
   const runtime = composeRuntime({
     config,
     provider,
     store,
+    composeWork: await workOf(settings),
     serverClock: store,
     ...(sink === undefined ? {} : { sink }),
+    ...(await loadJetStream(config)),
     certificate,
-    openapi: openapiDocument(),
+    openapi: loadDocument,
     clock,
     logger,
     telemetry,
@@ -61,6 +66,11 @@ export async function openFunction(
       return drained
     },
   }
+}
+
+async function loadDocument(): Promise<string> {
+  const { openapiDocument } = await import('./openapi-document.ts')
+  return openapiDocument()
 }
 
 async function untilBegun({ begun }: WorkedQueue, clock: Clock): Promise<void> {

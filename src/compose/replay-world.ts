@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { createFakeProvider, type FakeProvider } from '../providers/fake/fake-provider.ts'
 import { composeRuntime, type Runtime } from './compose-runtime.ts'
+import { composeWork } from './compose-work.ts'
 import { openapiDocument } from './openapi-document.ts'
 
 export interface ReplayWorld {
@@ -42,8 +43,9 @@ export function createReplayWorld({ clock, logger }: { clock: Clock; logger: Log
     config,
     provider,
     store,
+    composeWork,
     certificate: undefined,
-    openapi: openapiDocument(),
+    openapi: async () => openapiDocument(),
     clock,
     logger,
   })

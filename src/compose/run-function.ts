@@ -4,7 +4,7 @@ import { createSystemClock } from '../adapters/system/system-clock.ts'
 import type { ConfigEnvironment } from '../config/parse-config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ProviderRegistry } from '../provider/registry.ts'
-import type { CodeCache } from './code-cache.ts'
+import { type CodeCache, NO_CODE_CACHE } from './code-cache.ts'
 import { loadSettings, readConfigFile, type Settings } from './load-settings.ts'
 import { serve } from './serve.ts'
 
@@ -35,7 +35,7 @@ export async function runFunction(options: FunctionOptions): Promise<void> {
 
 /** What the platform gives, as settings. Throws what `loadSettings` throws. */
 export function settingsOf(options: Omit<FunctionOptions, 'stopped'>, clock: Clock): Settings {
-  const { configFile, environment, registry, write, codeCache = 'absent' } = options
+  const { configFile, environment, registry, write, codeCache = NO_CODE_CACHE } = options
   const settings = loadSettings({
     text: environment.WCP_CONFIG_YAML || readConfigFile(configFile),
     environment,

@@ -18,6 +18,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import { composeRuntime } from './compose-runtime.ts'
+import { composeWork } from './compose-work.ts'
 import { listen } from './listen.ts'
 import { openapiDocument } from './openapi-document.ts'
 import { measuredOnly } from './telemetry.ts'
@@ -85,8 +86,18 @@ async function startFunction(
   const serving = await authority.issueServingCertificate(['127.0.0.1', 'localhost'])
   const { notAfter } = describeCertificate(serving.certPem, clock.now())
   const certificate = () => ({ cert: serving.certPem, key: serving.keyPem, notAfter })
-  const openapi = openapiDocument()
-  const runtime = composeRuntime({ config, provider, store, certificate, openapi, clock, logger, telemetry })
+  const openapi = async () => openapiDocument()
+  const runtime = composeRuntime({
+    config,
+    provider,
+    store,
+    composeWork,
+    certificate,
+    openapi,
+    clock,
+    logger,
+    telemetry,
+  })
   const functionUrl = `https://127.0.0.1:${await listen(runtime.app, config.server)}`
   runtime.start()
   const stopSweeping = sweepNowAndThen(

@@ -1,12 +1,12 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { parse as parseYaml } from 'yaml'
 import { parseCidr } from '../domain/cidr.ts'
 import { isControllerEntry } from '../domain/cloud-controllers.ts'
 import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
 import { callerFaults, openDoorFaults } from './caller-faults.ts'
+import { compileConfigSchema } from './compile-config-schema.ts'
 import type { Config } from './config.ts'
-import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
 import { platformFaults } from './platform-faults.ts'
 import { WATCHED_RESOURCES } from './watched-resources.ts'
@@ -44,16 +44,13 @@ export type ParsedConfig =
 export function parseConfig(text: string, environment: ConfigEnvironment): ParsedConfig {
   const file = parseText(text)
   if ('fault' in file) return { config: undefined, faults: [file.fault], doors: [] }
-  const validate = new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    strict: true,
-    allowUnionTypes: true,
-  }).compile<FileConfig>(CONFIG_SCHEMA)
+  const validate = compileConfigSchema()
   const value: unknown = file.value
   const isValid = validate(value)
   const faults = [...(validate.errors ?? []).map(faultOf), ...crossFaults(value, environment)]
-  if (isValid && faults.length === 0) return { config: deepFreeze(complete(value, environment)), faults: [] }
+  if (isValid && faults.length === 0) {
+    return { config: deepFreeze(complete(value as FileConfig, environment)), faults: [] }
+  }
   const provider = providerIn(value)
   const doors = openDoorFaults(section(value, 'callers'), section(value, 'server'))
   return { config: undefined, faults: dedupe(faults), doors, ...(provider === undefined ? {} : { provider }) }

@@ -11,6 +11,41 @@ export interface HostConflict {
   winner: string
 }
 
+/** Who claims which path of which host. */
+export interface HostClaims {
+  add(ingress: MultiClusterIngress): void
+  /** The oldest that claims this, apart from the ingress itself. */
+  oldest(identity: string, apartFrom: string): Claimant | undefined
+}
+
+interface Claimant {
+  /** Namespace and name. */
+  name: string
+  createdAt: string
+}
+
+/** Of ingresses that may be many: the objects themselves are not kept. */
+export function createHostClaims(): HostClaims {
+  // The oldest of all, and the one after it: one of the two is not the ingress that asks.
+  const oldest = new Map<string, [Claimant, Claimant?]>()
+  return {
+    add(ingress) {
+      if (isBeingDeleted(ingress)) return
+      const claimant = claimantOf(ingress)
+      for (const { identity } of claimsOf(ingress)) {
+        const [first, second] = oldest.get(identity) ?? []
+        if (first === undefined) oldest.set(identity, [claimant])
+        else if (first.name === claimant.name) continue
+        else if (isOlder(claimant, first)) oldest.set(identity, [claimant, first])
+        else if (second === undefined || isOlder(claimant, second)) oldest.set(identity, [first, claimant])
+      }
+    },
+    oldest(identity, apartFrom) {
+      return oldest.get(identity)?.find((claimant) => claimant?.name !== apartFrom)
+    },
+  }
+}
+
 /**
  * The paths of an ingress that an older one of ours has on the same host, in the order of its rules. Older is who was
  * created first; of two of the same second, who comes first by namespace and name.
@@ -18,16 +53,13 @@ export interface HostConflict {
  * Rules without host claim nothing: each balancer has an address of its own, and what comes to it is its own.
  * `*.example.com` and `a.example.com` are two hosts; Exact and Prefix are two claims.
  */
-export function hostConflicts(ingress: MultiClusterIngress, ours: readonly MultiClusterIngress[]): HostConflict[] {
-  const older = ours.filter((other) => !isBeingDeleted(other) && isOlder(other, ingress)).sort(byAge)
-  const taken = new Map<string, string>()
-  for (const other of older) {
-    for (const claim of claimsOf(other)) if (!taken.has(claim.identity)) taken.set(claim.identity, nameOf(other))
-  }
+export function hostConflicts(ingress: MultiClusterIngress, ours: Pick<HostClaims, 'oldest'>): HostConflict[] {
+  const claimant = claimantOf(ingress)
   const lost = new Map<string, HostConflict>()
   for (const { identity, host, path, pathType } of claimsOf(ingress)) {
-    const winner = taken.get(identity)
-    if (winner !== undefined && !lost.has(identity)) lost.set(identity, { host, path, pathType, winner })
+    const other = ours.oldest(identity, claimant.name)
+    if (other === undefined || !isOlder(other, claimant) || lost.has(identity)) continue
+    lost.set(identity, { host, path, pathType, winner: other.name })
   }
   return [...lost.values()]
 }
@@ -62,23 +94,13 @@ function claim(host: string, path = '/', pathType = 'ImplementationSpecific'): C
   return { identity: JSON.stringify([host, pathType === 'Exact', same]), host, path: whole, pathType }
 }
 
-function isOlder(other: MultiClusterIngress, ingress: MultiClusterIngress): boolean {
-  return nameOf(other) !== nameOf(ingress) && byAge(other, ingress) < 0
-}
-
 /** Without a creation time it has not been stored yet, and is younger than all that have. */
-function byAge(a: MultiClusterIngress, b: MultiClusterIngress): number {
-  const [first, second] = [ageKey(a), ageKey(b)]
-  if (first === second) return nameOf(a) < nameOf(b) ? -1 : 1
-  return first < second ? -1 : 1
+function claimantOf({ metadata }: MultiClusterIngress): Claimant {
+  return { name: `${metadata.namespace ?? ''}/${metadata.name}`, createdAt: metadata.creationTimestamp ?? 'z' }
 }
 
-function ageKey({ metadata }: MultiClusterIngress): string {
-  return metadata.creationTimestamp ?? 'z'
-}
-
-function nameOf({ metadata }: MultiClusterIngress): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`
+function isOlder(a: Claimant, b: Claimant): boolean {
+  return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt
 }
 
 /** The ingress without the paths that an older one keeps; a rule that loses all of them goes. */

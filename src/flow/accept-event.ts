@@ -11,7 +11,10 @@ import { keysForEvent } from './keys-for-event.ts'
  * Queues the keys an event concerns, and answers how many. Reads nothing, reconciles nothing.
  * Throws what the queue throws: `QueueFull`, `QueueUnreachable`, `Draining`.
  */
-export async function acceptEvent(event: ClusterEvent, { queue, marks }: Flow): Promise<{ keys: number }> {
+export async function acceptEvent(
+  event: ClusterEvent,
+  { queue, marks }: Pick<Flow, 'queue' | 'marks'>,
+): Promise<{ keys: number }> {
   const keys = keysForEvent(event, marks)
   const hints = hintsOf(event)
   const { receivedAt: at, trace } = event

@@ -27,11 +27,13 @@ export function knownReader(reader: ClusterReader, { objects = [], lists = [] }:
   const known = new Map<string, KubernetesObject | undefined>(
     objects.map((entry) => [formatKey(entry.key), entry.object]),
   )
-  for (const { kind, items } of lists) {
+  const wholes = new Map<string, Whole>()
+  for (const { kind, namespace, items } of lists) {
+    wholes.set(scopeOf(kind, namespace), createWhole(namespace, items))
     for (const object of items) known.set(formatKey(keyOf(kind, object)), object)
   }
   const covering = (kind: Kind, namespace: string | undefined) =>
-    lists.find((list) => list.kind === kind && (list.namespace === undefined || list.namespace === namespace))
+    wholes.get(scopeOf(kind, undefined)) ?? wholes.get(scopeOf(kind, namespace))
 
   return {
     async get<K extends Kind>(
@@ -46,20 +48,40 @@ export function knownReader(reader: ClusterReader, { objects = [], lists = [] }:
       return object
     },
     async list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>> {
-      const whole = covering(kind, options.namespace)
-      const matches = labelMatcher(options.labelSelector)
-      if (whole === undefined || matches === undefined) return reader.list(kind, options)
-      const items = whole.items.filter(
-        (object) => matches(object) && (options.namespace ?? object.metadata.namespace) === object.metadata.namespace,
-      )
-      return { items: items as ObjectOfKind[K][], resourceVersion: '' }
+      const { namespace, labelSelector } = options
+      const items = covering(kind, namespace)?.select(namespace, labelSelector)
+      return items === undefined
+        ? reader.list(kind, options)
+        : { items: items as ObjectOfKind[K][], resourceVersion: '' }
     },
   }
 }
 
-/** Only the selectors that reconcilers use: none, or one equality. Any other is the server's to answer. */
-function labelMatcher(selector: string | undefined): ((object: KubernetesObject) => boolean) | undefined {
-  if (selector === undefined) return () => true
-  const [, key, value] = /^([\w./-]+)=([\w.-]*)$/.exec(selector) ?? []
-  return key === undefined ? undefined : ({ metadata }) => metadata.labels?.[key] === value
+function scopeOf(kind: Kind, namespace: string | undefined): string {
+  return namespace === undefined ? kind : `${kind}/${namespace}`
+}
+
+/** A whole list, by the labels that are asked for. */
+interface Whole {
+  /** The list itself where all of it is asked for. Undefined for a selector that only the server understands. */
+  select(namespace: string | undefined, labelSelector: string | undefined): readonly KubernetesObject[] | undefined
+}
+
+/** Only the selectors that reconcilers use: none, or one equality. */
+function createWhole(of: string | undefined, items: readonly KubernetesObject[]): Whole {
+  const byLabel = new Map<string, Map<string | undefined, KubernetesObject[]>>()
+  const selected = (selector: string | undefined) => {
+    if (selector === undefined) return items
+    const [, key, value] = /^([\w./-]+)=([\w.-]*)$/.exec(selector) ?? []
+    if (key === undefined) return undefined
+    const values = byLabel.get(key) ?? Map.groupBy(items, ({ metadata }) => metadata.labels?.[key])
+    byLabel.set(key, values)
+    return values.get(value) ?? []
+  }
+  return {
+    select(namespace, selector) {
+      const found = selected(selector)
+      return namespace === of ? found : found?.filter(({ metadata }) => metadata.namespace === namespace)
+    },
+  }
 }

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../domain/object-key.ts'
 import { formatKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import { traceIdOf } from '../domain/trace-context.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { LogFields, Logger } from '../ports/logger.ts'
 import type { ReconcilePass } from '../reconcilers/reconciler.ts'
 import type { Flow } from './flow.ts'
 import { FLOW_METRICS } from './flow-metrics.ts'
@@ -35,7 +35,7 @@ function report(key: ObjectKey, outcome: Outcome, started: number, { clock, logg
     if (retry === 'never') metrics.count(FLOW_METRICS.terminalErrors.name, { controller })
   }
   const trace = tracer?.current()
-  logOutcome(logger.child({ key: formatKey(key), durationMs, ...(trace && { traceId: traceIdOf(trace) }) }), outcome)
+  logOutcome(logger, { key: formatKey(key), durationMs, ...(trace && { traceId: traceIdOf(trace) }) }, outcome)
 }
 
 /** In controller-runtime's words. */
@@ -76,18 +76,19 @@ function outcomeOfError(error: unknown, key: ObjectKey, logger: Logger): Outcome
   return { kind: 'failed', error: new CatalogueError('Internal', message, { object: key, cause: error }) }
 }
 
-function logOutcome(logger: Logger, outcome: Outcome): void {
-  switch (outcome.kind) {
+function logOutcome(logger: Logger, about: LogFields, outcome: Outcome): void {
+  const { kind } = outcome
+  switch (kind) {
     case 'failed':
-      logger.warn({ outcome: 'failed', code: outcome.error.code, reason: outcome.error.message }, 'reconciled')
+      logger.warn({ ...about, outcome: kind, code: outcome.error.code, reason: outcome.error.message }, 'reconciled')
       break
     case 'ignored':
-      logger.debug({ outcome: 'ignored', reason: outcome.reason }, 'reconciled')
+      logger.debug({ ...about, outcome: kind, reason: outcome.reason }, 'reconciled')
       break
     case 'later':
-      logger.info({ outcome: 'later', reason: outcome.reason, afterMs: outcome.afterMs }, 'reconciled')
+      logger.info({ ...about, outcome: kind, reason: outcome.reason, afterMs: outcome.afterMs }, 'reconciled')
       break
     default:
-      logger.info({ outcome: outcome.kind }, 'reconciled')
+      logger.info({ ...about, outcome: kind }, 'reconciled')
   }
 }

@@ -1,6 +1,8 @@
 import { isCatalogueError } from '../domain/catalogue-error.ts'
+import { hasFinalizer } from '../domain/finalizers.ts'
 import type { Kind } from '../domain/kinds.ts'
 import type { MultiClusterIngress } from '../domain/multi-cluster-ingress.ts'
+import type { MultiClusterService } from '../domain/multi-cluster-service.ts'
 import type { Node } from '../domain/node.ts'
 import { formatKey, keyOf, type ObjectKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -65,31 +67,96 @@ async function goOn(
   signal: AbortSignal,
 ): Promise<void> {
   const { report } = progress
-  const { scope } = report
-  const { once, unfinished } = SCOPE_PLANS[scope]
+  const { once, unfinished } = SCOPE_PLANS[report.scope]
   const isFromTheStart = isStart(progress.position)
   const shared = await readShared(kinds, flow, settings, signal)
-  const kindOf = ({ kindIndex }: SweepPosition) => kinds[kindIndex]
-  for (let kind = kindOf(progress.position); kind !== undefined; kind = kindOf(progress.position)) {
-    const swept = kind
-    const { position } = progress
-    const page: ObjectList<SweptObject> = await listPage(swept, position, flow, settings, signal)
-    const due = page.items.filter((object) => isDue(swept, object, scope, flow.marks))
-    const around = isOverClusters(swept) ? await readNamespaces(due, flow, settings, signal) : []
-    const known: Known = {
-      objects: page.items.map((object) => ({ key: keyOf(swept, object), object })),
-      lists: [...shared, ...around].filter((list) => list.kind !== swept || isOverClusters(swept)),
-    }
-    await reconcileAll(keysOf(swept, due), known, progress, flow, settings, signal)
+  const pass: SweepPass = { report, kinds, shared, flow, settings, signal, planned: new Set(), held: new Set() }
+  let around: ReadList[] = []
+  const plan = async (position: SweepPosition) => {
+    const next = await planPage(position, around, pass)
+    around = next?.around ?? []
+    return next
+  }
+  let ahead = plan(progress.position)
+  for (let page = await ahead; page !== undefined; page = await ahead) {
+    const after = nextPosition(page.position, page.continue)
+    // Read while this page is worked on. Whoever gives up asks no more what became of it.
+    ahead = plan(after)
+    ahead.catch(() => {})
+    await reconcileAll(page.keys, page.known, progress, flow, settings, signal)
     if (signal.aborted) return
-    report.listed += page.items.length
-    progress.position = nextPosition(position, page.continue)
+    report.listed += page.listed
+    progress.position = after
   }
   await reconcileAll(once, {}, progress, flow, settings, signal)
   if (signal.aborted) return
   if (isFromTheStart && !unfinished) rememberHosts(kinds, shared, flow)
-  if (!unfinished) await sweepOrphans(kinds, report, flow, signal)
+  if (!unfinished) await sweepOrphans(pass)
   progress.isThrough = true
+}
+
+/** What is kept from page to page: names and uids, no objects but those that all need. */
+interface SweepPass {
+  report: SweepReport
+  kinds: readonly SweptKind[]
+  shared: readonly ReadList[]
+  flow: Flow
+  settings: SweepSettings
+  signal: AbortSignal
+  /** What an earlier page has brought along of kinds whose pages come later. */
+  planned: Set<string>
+  /** Uids of objects that hold their balancer by our finalizer. */
+  held: Set<string>
+}
+
+interface PagePlan {
+  position: SweepPosition
+  continue: string | undefined
+  listed: number
+  keys: readonly ObjectKey[]
+  known: Known
+  around: ReadList[]
+}
+
+/** The page at this position with what is around its objects; undefined after the last. */
+async function planPage(
+  position: SweepPosition,
+  around: readonly ReadList[],
+  pass: SweepPass,
+): Promise<PagePlan | undefined> {
+  const { report, kinds, shared, flow, settings, signal, planned, held } = pass
+  const kind = kinds[position.kindIndex]
+  if (kind === undefined) return undefined
+  const page: ObjectList<SweptObject> = await listPage(kind, position, flow, settings, signal)
+  for (const object of isOverClusters(kind) ? page.items : []) {
+    if (hasFinalizer(object, flow.marks.finalizer)) held.add(object.metadata.uid ?? '')
+  }
+  const due = page.items.filter(
+    (object) => isDue(kind, object, report.scope, flow.marks) && !planned.has(formatKey(keyOf(kind, object))),
+  )
+  const lists = isOverClusters(kind) ? await readNamespaces({ kind, due, page, position }, around, pass) : []
+  const keys = keysOf(kind, due, servicesOf(kind, lists, pass)).filter((key) => !planned.has(formatKey(key)))
+  for (const key of keys) if (key.kind !== kind) planned.add(formatKey(key))
+  return {
+    position,
+    continue: page.continue,
+    listed: page.items.length,
+    keys,
+    known: {
+      objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
+      lists: [...shared, ...lists].filter((list) => list.kind !== kind || isOverClusters(kind)),
+    },
+    around: lists,
+  }
+}
+
+/** They come with the ingresses of their namespace, for which they were read. */
+function servicesOf(kind: SweptKind, lists: readonly ReadList[], { report, flow }: SweepPass): MultiClusterService[] {
+  if (kind !== 'MultiClusterIngress') return []
+  const services = lists.flatMap((list) => (list.kind === 'MultiClusterService' ? list.items : []))
+  return (services as MultiClusterService[]).filter((service) =>
+    isDue('MultiClusterService', service, report.scope, flow.marks),
+  )
 }
 
 function isStart({ kindIndex, continue: page, after }: SweepPosition): boolean {
@@ -103,30 +170,36 @@ function rememberHosts(kinds: readonly SweptKind[], shared: readonly ReadList[],
 }
 
 /** Last, when every living object was seen; a provider that cannot list has none to tell. */
-async function sweepOrphans(
-  kinds: readonly SweptKind[],
-  report: SweepReport,
-  { reader, reconcilers }: Flow,
-  signal: AbortSignal,
-): Promise<void> {
+async function sweepOrphans({ kinds, report, flow, signal, held }: SweepPass): Promise<void> {
+  const { reader, reconcilers } = flow
+  const isHeld = (uid: string) => held.has(uid)
   for (const kind of kinds) {
-    const { found = 0, removed = 0 } = (await reconcilers[kind]?.sweepOrphans?.({ reader, signal })) ?? {}
+    const { found = 0, removed = 0 } = (await reconcilers[kind]?.sweepOrphans?.({ reader, signal, isHeld })) ?? {}
     report.orphans.found += found
     report.orphans.removed += removed
   }
 }
 
 /** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
-function keysOf(kind: SweptKind, objects: readonly SweptObject[]): ObjectKey[] {
-  const exports = objects.flatMap((object) =>
-    exportsOf(kind, object).map((name) => ({
+function keysOf(
+  kind: SweptKind,
+  objects: readonly SweptObject[],
+  services: readonly MultiClusterService[],
+): ObjectKey[] {
+  const all = [...objects.map((object) => ({ kind, object })), ...services.map(withKind)]
+  const exports = all.flatMap(({ kind: of, object }) =>
+    exportsOf(of, object).map((name) => ({
       kind: 'ServiceExport' as const,
       namespace: object.metadata.namespace ?? '',
       name,
     })),
   )
-  const keys = [...objects.map((object) => keyOf(kind, object)), ...exports]
+  const keys = [...all.map(({ kind: of, object }) => keyOf(of, object)), ...exports]
   return [...new Map(keys.map((key) => [formatKey(key), key])).values()]
+}
+
+function withKind(object: MultiClusterService): { kind: SweptKind; object: SweptObject } {
+  return { kind: 'MultiClusterService', object }
 }
 
 function exportsOf(kind: SweptKind, object: SweptObject): string[] {
@@ -163,24 +236,51 @@ const OF_EXPORTS: ReadonlySet<Kind> = new Set(['ServiceExport', 'PropagationPoli
 // Below this a few single reads are cheaper than whole lists of a namespace.
 const WORTH_A_LIST = 3
 
-/** What several objects of one namespace send traffic to, in lists instead of one by one. */
+interface SweptPage {
+  kind: SweptKind
+  /** Of its objects, those that are to be reconciled. */
+  due: readonly SweptObject[]
+  page: ObjectList<SweptObject>
+  position: SweepPosition
+}
+
+/**
+ * What several objects of one namespace send traffic to, in lists instead of one by one. Lists of a namespace that the
+ * page before has ended in are used once more, and no list is asked for that the page itself brought.
+ */
 async function readNamespaces(
-  objects: readonly SweptObject[],
-  { reader, reconcilers }: Flow,
-  { pageSize: limit }: SweepSettings,
-  signal: AbortSignal,
+  swept: SweptPage,
+  before: readonly ReadList[],
+  { flow: { reader, reconcilers }, settings: { pageSize: limit }, signal }: SweepPass,
 ): Promise<ReadList[]> {
   const kinds = AROUND.filter((kind) => !OF_EXPORTS.has(kind) || reconcilers.ServiceExport !== undefined)
-  const counts = Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '')
   const lists: ReadList[] = []
-  for (const [namespace, own] of counts) {
-    if (own.length < WORTH_A_LIST) continue
-    for (const kind of kinds) {
-      const items = await listServed(() => listAll(kind, reader, { namespace, limit, signal }))
-      if (items !== undefined) lists.push({ kind, namespace, items })
+  for (const [namespace, own] of Map.groupBy(swept.due, namespaceOf)) {
+    const known = before.filter((list) => list.namespace === namespace)
+    if (known.length > 0) lists.push(...known)
+    if (known.length > 0 || own.length < WORTH_A_LIST) continue
+    const read = async (kind: (typeof AROUND)[number]) => {
+      const items =
+        kind === swept.kind && isWhole(namespace, swept)
+          ? swept.page.items.filter((object) => namespaceOf(object) === namespace)
+          : await listServed(() => listAll(kind, reader, { namespace, limit, signal }))
+      return items === undefined ? [] : [{ kind, namespace, items }]
     }
+    lists.push(...(await Promise.all(kinds.map(read))).flat())
   }
   return lists
+}
+
+function namespaceOf({ metadata }: SweptObject): string {
+  return metadata.namespace ?? ''
+}
+
+/** Lists come namespace by namespace: only the first and the last of a page may go on elsewhere. */
+function isWhole(namespace: string, { page, position }: SweptPage): boolean {
+  const [first, last] = [page.items[0], page.items.at(-1)]
+  const beganBefore = position.continue !== undefined && first !== undefined && namespaceOf(first) === namespace
+  const goesOn = page.continue !== undefined && last !== undefined && namespaceOf(last) === namespace
+  return !beganBefore && !goesOn
 }
 
 function emptyReport(scope: SweepScope): SweepReport {

@@ -1,5 +1,7 @@
 /** Structured logging, shaped like pino: fields first, then a fixed message. Never an object's content, never a credential. */
 export interface Logger {
+  /** False where lines of `info` are not written: then nobody need put their fields together. */
+  readonly tellsInfo?: boolean
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void
   warn(fields: LogFields, message: string): void

@@ -7,7 +7,14 @@ export interface Reconciler {
   /** Throws what the API server or the provider answered; the caller turns that into an outcome. */
   reconcile(key: ObjectKey, pass: ReconcilePass): Promise<Outcome>
   /** What exists in the cloud for objects that exist no more: found, and removed when it was found before. */
-  sweepOrphans?(pass: ReconcilePass): Promise<OrphanReport>
+  sweepOrphans?(pass: OrphanSweep): Promise<OrphanReport>
+}
+
+export interface OrphanSweep {
+  reader: ClusterReader
+  signal: AbortSignal
+  /** Whether the object of this uid was seen a moment ago, held by our finalizer: its balancer is no orphan. */
+  isHeld: (uid: string) => boolean
 }
 
 export interface OrphanReport {

@@ -202,7 +202,7 @@ function openBrokerQueue({ workDeadlineMs }: QueueOptions) {
     logger: silentLogger,
     metrics: ignored,
     callers: OPEN_DOORS,
-    openapi: '{}',
+    openapi: async () => '{}',
     sweepDeadlineMs: 1_000,
     workDeadlineMs,
   }

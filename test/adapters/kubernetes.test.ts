@@ -1,11 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createProxyServer } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createCertificateAuthority } from '../../src/adapters/certificates/certificate-authority.ts'
-import { type KubernetesSource, loadKubeConfig } from '../../src/adapters/kubernetes/kube-config.ts'
+import { loadKubeConfig } from '../../src/adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../../src/adapters/kubernetes/kubernetes-cluster-store.ts'
+import type { KubernetesSource } from '../../src/adapters/kubernetes/read-kubeconfig.ts'
 import { isCatalogueError } from '../../src/domain/catalogue-error.ts'
 import type { ClusterStore } from '../../src/ports/cluster-store.ts'
 import { buildIngress } from '../support/build-objects.ts'
@@ -244,6 +247,82 @@ t.test('no answer in time is a timeout, wherever the server stops', async (t) =>
   t.same(await failures(t, store), each('ApiTimeout'), 'within the body')
   stub.answer(served)
   t.same(await store.get(INGRESS, { signal }), STORED, 'the next call is none the worse')
+})
+
+t.test('a server that takes connections and says nothing', async (t) => {
+  const silent = createTcpServer()
+  const taken: Socket[] = []
+  silent.on('connection', (socket) => {
+    taken.push(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of taken) socket.destroy()
+    silent.close()
+  })
+  const server = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const hasty = await setUp(t, { server, timeoutMs: 60 })
+  t.same(await failures(t, hasty.store), each('ApiTimeout'), 'in time, though there is no connection yet')
+  const patient = await setUp(t, { server, timeoutMs: 60_000 })
+  t.same(await failures(t, patient.store, AbortSignal.timeout(60)), each('ApiTimeout'), 'and when the caller gives up')
+})
+
+t.test('an API server behind a path', async (t) => {
+  const stub = await startStubApiServer()
+  const { store } = await setUp(t, {
+    server: `${stub.url}/k8s/clusters/c-1/`,
+    cluster: { 'certificate-authority-data': Buffer.from(stub.caPem).toString('base64') },
+  })
+  t.teardown(() => stub.close())
+  stub.answer(served)
+  t.same(await store.get(INGRESS, { signal }), STORED)
+  t.match(stub.requests, [{ url: /^\/k8s\/clusters\/c-1\/apis\/networking\.karmada\.io\/v1alpha1\// }])
+})
+
+t.test('an API server behind a proxy: one tunnel for all requests', async (t) => {
+  const tunnels: string[] = []
+  const proxy = createProxyServer()
+  proxy.on('connect', ({ url = '' }, client: Socket) => {
+    tunnels.push(url)
+    const { hostname, port } = new URL(`http://${url}`)
+    const upstream = connect(Number(port), hostname, () => {
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      upstream.pipe(client).pipe(upstream)
+    })
+    for (const socket of [client, upstream]) socket.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => proxy.close())
+  const stub = await startStubApiServer()
+  t.teardown(() => stub.close())
+  const { store, clock } = await setUp(t, {
+    server: stub.url,
+    cluster: {
+      'certificate-authority-data': Buffer.from(stub.caPem).toString('base64'),
+      'proxy-url': `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    },
+  })
+  stub.answer(served)
+  for (let index = 0; index < 30; index += 1) {
+    t.same(await store.get(INGRESS, { signal }), STORED)
+    await clock.advance(1_000)
+  }
+  t.same(tunnels, [new URL(stub.url).host])
+  t.equal(stub.connections(), 1)
+})
+
+t.test('ten at a time: ten connections, whatever is asked for', async (t) => {
+  const { stub, store, clock } = await setUp(t)
+  stub.answerEach(({ method }) =>
+    method === 'GET' ? { status: 200, body: { ...STORED, metadata: {}, items: [] } } : served,
+  )
+  for (let round = 0; round < 30; round += 1) {
+    await Promise.all(Array.from({ length: 2 }, () => Object.values(CALLS).map((call) => call(store, signal))).flat())
+    await clock.advance(1_000)
+  }
+  t.equal(stub.requests.length, 300)
+  t.equal(stub.connections(), 10)
 })
 
 t.test('a caller who gives up waits no longer', async (t) => {

@@ -3,7 +3,7 @@ import { lookupsForChange } from '../../src/domain/changes/keys-for-change.ts'
 import { type Lookup, listsForLookup, lookupIdentity } from '../../src/domain/changes/lookup.ts'
 import { type Listed, matchLookup } from '../../src/domain/changes/match-lookup.ts'
 import type { ClusterEvent } from '../../src/domain/cluster-event.ts'
-import { hostConflictFindings, hostConflicts } from '../../src/domain/host-conflicts.ts'
+import { createHostClaims, hostConflictFindings, hostConflicts } from '../../src/domain/host-conflicts.ts'
 import type { KubernetesObject, ObjectMeta } from '../../src/domain/kubernetes-object.ts'
 import type { IngressRule, MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import { formatKey } from '../../src/domain/object-key.ts'
@@ -487,6 +487,11 @@ t.test('two ingresses that claim one path of a host', async (t) => {
       metadata: { name, ...(creationTimestamp === undefined ? {} : { creationTimestamp }), ...metadata },
       spec: { rules },
     })
+  const claimsOf = (ingresses: readonly MultiClusterIngress[]) => {
+    const claims = createHostClaims()
+    for (const ingress of ingresses) claims.add(ingress)
+    return claims
+  }
   const rule = (host: string, ...paths: [string?, string?][]): IngressRule => ({
     host,
     http: {
@@ -517,6 +522,16 @@ t.test('two ingresses that claim one path of a host', async (t) => {
       'the oldest of several wins',
       mine,
       [claim('b', EARLY, [store]), claim('a', '2026-02-01T08:00:00Z', [store])],
+      ['store.example.com/ Prefix to shop/a'],
+    ],
+    [
+      'the oldest is itself, as it was before it was made anew',
+      mine,
+      [
+        claim('mine', '2026-01-01T08:00:00Z', [store]),
+        claim('b', EARLY, [store]),
+        claim('a', '2026-02-01T08:00:00Z', [store]),
+      ],
       ['store.example.com/ Prefix to shop/a'],
     ],
     [
@@ -553,14 +568,14 @@ t.test('two ingresses that claim one path of a host', async (t) => {
     ],
   ]
   for (const [title, ingress, others, expected] of rows) {
-    const conflicts = hostConflicts(ingress, others)
+    const conflicts = hostConflicts(ingress, claimsOf(others))
     t.strictSame(
       conflicts.map(({ host, path, pathType, winner }) => `${host}${path} ${pathType} to ${winner}`),
       expected,
       title,
     )
   }
-  const [finding] = hostConflictFindings(hostConflicts(mine, [claim('older', EARLY, [store])]))
+  const [finding] = hostConflictFindings(hostConflicts(mine, claimsOf([claim('older', EARLY, [store])])))
   t.equal(
     finding?.message,
     'store.example.com/ is claimed by the older multiclusteringress shop/older too, which keeps it',
@@ -568,9 +583,10 @@ t.test('two ingresses that claim one path of a host', async (t) => {
   t.equal(finding?.reason, 'HostConflict')
   const unplaced = { ...mine, metadata: { name: 'mine' } }
   t.strictSame(
-    hostConflicts(unplaced, [
-      { ...claim('older', EARLY, [store]), metadata: { name: 'older', creationTimestamp: EARLY } },
-    ])[0]?.winner,
+    hostConflicts(
+      unplaced,
+      claimsOf([{ ...claim('older', EARLY, [store]), metadata: { name: 'older', creationTimestamp: EARLY } }]),
+    )[0]?.winner,
     '/older',
   )
 })

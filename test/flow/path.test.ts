@@ -253,7 +253,7 @@ t.test('a list during which time runs out is gone on with', async (t) => {
   })
   for (let index = 0; index < 3; index += 1) await world.create(buildIngress({ metadata: { name: `web-${index}` } }))
   const first = await world.runtime.doors.sweep({ scope: 'all' }, controller.signal)
-  t.match(first, { listed: 2, continue: /./ })
+  t.match(first, { listed: 0, continue: /./ }, 'the next page is listed while the one before is worked on')
   controller = new AbortController()
   controller.abort()
   t.same(

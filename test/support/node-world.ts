@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
+import { composeWork } from '../../src/compose/compose-work.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
 import { apiVersionOf, type Kind, RESOURCES } from '../../src/domain/kinds.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
@@ -97,8 +98,9 @@ export function createNodeWorld(options: NodeWorldOptions = {}): NodeWorld {
     config,
     provider: { name: 'fake', cloudProvider: cloudProvider?.(cloud.cloudProvider) ?? cloud.cloudProvider },
     store: wrapStore?.(store) ?? store,
+    composeWork,
     certificate: undefined,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: loggerInto({}, logs),
   })

@@ -36,7 +36,7 @@ export function openApp(doors: Doors, overrides: Partial<DoorOptions> = {}): Ope
     },
     clock: { now: () => Date.now(), after: (ms, callback) => timer(ms, callback) },
     callers: OPEN_DOORS,
-    openapi: '{"openapi":"3.1.0","info":{},"paths":{}}',
+    openapi: async () => '{"openapi":"3.1.0","info":{},"paths":{}}',
     sweepDeadlineMs: 1_000,
     workDeadlineMs: 1_000,
     ...overrides,

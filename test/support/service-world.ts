@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
+import { composeWork } from '../../src/compose/compose-work.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
 import type { Operation } from '../../src/domain/cluster-event.ts'
@@ -118,8 +119,9 @@ export function createServiceWorld(options: ServiceWorldOptions = {}): ServiceWo
       cloudProvider: options.cloudProvider ?? { ...cloudProvider, loadBalancer: () => balancer },
     },
     store: options.wrapStore?.(store) ?? store,
+    composeWork,
     certificate: undefined,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: silentLogger,
   })

@@ -1,5 +1,6 @@
 import type { Sink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
+import { composeWork } from '../../src/compose/compose-work.ts'
 import type { Telemetry } from '../../src/compose/telemetry.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
@@ -150,9 +151,10 @@ export function createWorld(options: WorldOptions = {}): World {
     config,
     provider,
     store,
+    composeWork,
     ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: options.certificate,
-    openapi: '{}',
+    openapi: async () => '{}',
     clock,
     logger: recordLogs(logs),
     ...(options.telemetry && { telemetry: options.telemetry }),

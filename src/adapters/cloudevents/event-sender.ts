@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { firstToken } from '../../domain/first-token.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { encodeCloudEvent } from './encode-cloud-event.ts'
@@ -25,10 +24,13 @@ export function createEventSender(
   sink: Sink,
   { clock, timeoutMs: usualTimeoutMs }: { clock: Clock; timeoutMs: number },
 ): EventSender {
-  const agent = new Agent(sink.ca === undefined ? {} : { connect: { ca: sink.ca } })
+  let agent: Agent | undefined
   return {
     async post(event, { signal, timeoutMs = usualTimeoutMs }) {
       try {
+        // With the first event: a door that queues nothing does not pay for it.
+        const { Agent, request } = await import('undici')
+        agent ??= new Agent(sink.ca === undefined ? {} : { connect: { ca: sink.ca } })
         const { headers, body } = encodeCloudEvent(event, sink.extensions)
         const response = await request(sink.url, {
           method: 'POST',
@@ -44,12 +46,13 @@ export function createEventSender(
         return { kind: 'again', reason: reasonOf(error, sink), whole: true }
       }
     },
-    close: () => agent.destroy(),
+    close: async () => agent?.destroy(),
   }
 }
 
 async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
   if (tokenFile === undefined) return {}
+  const { readFile } = await import('node:fs/promises')
   try {
     // The receiver's own file may have several, for rotation.
     return { authorization: `Bearer ${firstToken(await readFile(tokenFile, 'utf8'))}` }

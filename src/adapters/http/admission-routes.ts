@@ -54,10 +54,10 @@ function judgeMutate(doors: Doors, request: AdmissionRequest): Judgement {
   return { answer: patched(request, operations), result: operations.length > 0 ? 'patched' : 'allowed' }
 }
 
-function judgeValidate(doors: Doors, request: AdmissionRequest): Judgement {
+async function judgeValidate(doors: Doors, request: AdmissionRequest): Promise<Judgement> {
   const skip = notForPureDoors(request)
   if (skip !== undefined) return { answer: allowed(request), result: skip }
-  const { findings, warnings } = doors.validate(request)
+  const { findings, warnings } = await doors.validate(request)
   return findings.length > 0
     ? { answer: denied(request, findings, warnings), result: 'denied' }
     : { answer: allowed(request, warnings), result: 'allowed' }
@@ -99,6 +99,8 @@ function report(
   { clock, logger, metrics, tracer }: DoorOptions,
 ): void {
   metrics.count(DOOR_METRICS.reviews.name, { door, result })
+  const warning = WARNINGS[result]
+  if (warning === undefined && logger.tellsInfo === false) return
   const trace = tracer?.current()
   const fields = {
     door,
@@ -113,7 +115,6 @@ function report(
     durationMs: clock.now() - started,
     ...(trace && { traceId: traceIdOf(trace) }),
   }
-  const warning = WARNINGS[result]
   if (warning === undefined) logger.info(fields, 'admission review answered')
   else logger.warn(fields, warning)
 }

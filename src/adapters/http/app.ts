@@ -18,12 +18,20 @@ import { registerSweepRoute } from './sweep-route.ts'
  */
 const BODY_LIMIT = 7 * 1024 * 1024
 
+/** No route has a schema: bodies are decoded by hand, answers are texts or small. Fastify would load its compilers all the same. */
+const NO_COMPILERS = { buildValidator: noCompiler, buildSerializer: noCompiler }
+
+function noCompiler(): never {
+  throw new TypeError('no route has a schema')
+}
+
 /** Opens the doors as an app: routes are registered, nothing listens. */
 export function buildApp(doors: Doors, options: DoorOptions): FastifyInstance {
   const removePrefix = options.pathPrefix === undefined ? undefined : prefixRemover(options.pathPrefix)
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: NO_COMPILERS },
     // While closing, our own doors answer 503 with Retry-After; Fastify's answer has none.
     return503OnClosing: false,
     forceCloseConnections: 'idle',

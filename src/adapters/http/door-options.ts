@@ -13,7 +13,7 @@ export interface DoorOptions {
   tracer?: Tracer
   clock: Clock
   /** The OpenAPI document as JSON text, served as it is. */
-  openapi: string
+  openapi: () => Promise<string>
   /**
    * A secret segment before admission, events and sweep, e.g. `/7f3c…`: for callers that cannot send a credential.
    * Probes, metrics and the document stay where they are.

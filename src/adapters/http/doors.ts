@@ -15,7 +15,7 @@ export interface Doors {
   /** Pure: JSON Patch operations that add our finalizer, or none. Asked for CREATE and UPDATE of kinds we know. */
   mutate(request: AdmissionRequest): JsonPatchOperation[]
   /** Pure: what is wrong (any finding means denied) and warnings. Asked for CREATE and UPDATE of kinds we know. */
-  validate(request: AdmissionRequest): Verdict
+  validate(request: AdmissionRequest): Verdict | Promise<Verdict>
   /** Queues the keys the event concerns and says how many. Throws what the queue throws. Never reconciles. */
   acceptEvent(event: ClusterEvent): Promise<{ keys: number }>
   /** Reconciles one key now. */

@@ -10,8 +10,9 @@ export function registerErrorHandling(app: FastifyInstance, logger: Logger): voi
   const methods = collectMethods(app)
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply, logger))
   // Before the body is read: an unknown path is not asked for the media type of its body first.
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.is404) await sendNotFound(request, reply, methods)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) sendNotFound(request, reply, methods)
+    else done()
   })
 }
 

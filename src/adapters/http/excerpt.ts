@@ -8,9 +8,13 @@ export function excerpt(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = typeof value === 'string' ? value : String(value)
-  const characters = [...text.slice(0, 2 * LONGEST_ECHO)]
-  const cut = characters.length > LONGEST_ECHO || text.length > 2 * LONGEST_ECHO
-  const shown = cut ? `${characters.slice(0, LONGEST_ECHO - 1).join('')}…` : text
+  const shown = text.length > LONGEST_ECHO ? cut(text) : text
   if (typeof value !== 'string') return shown
   return JSON.stringify(shown).replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+}
+
+function cut(text: string): string {
+  const characters = [...text.slice(0, 2 * LONGEST_ECHO)]
+  if (characters.length <= LONGEST_ECHO && text.length <= 2 * LONGEST_ECHO) return text
+  return `${characters.slice(0, LONGEST_ECHO - 1).join('')}…`
 }

@@ -5,6 +5,7 @@ import { judgeProofs, type ProofFailure } from '../../domain/judge-proofs.ts'
 import type { Rate } from '../../domain/token-bucket.ts'
 import type { CallerProof, ShownCredentials } from '../../ports/caller-proof.ts'
 import { callerAddress, createCallerLimits } from './caller-limits.ts'
+import type { DoorGuard } from './door-guard.ts'
 import { DOOR_METRICS } from './door-metrics.ts'
 import type { DoorOptions } from './door-options.ts'
 import { createRefusalLog } from './refusal-log.ts'
@@ -43,10 +44,11 @@ export function guardDoors(app: FastifyInstance, options: DoorOptions): void {
   app.addHook('onRoute', ({ url, method }) => {
     for (const one of [method].flat()) doorOf(one, url)
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { url } = request.routeOptions
     const door = url === undefined ? 'everyone' : doorOf(request.method, url)
-    if (door !== 'everyone') await admit(door, request, reply)
+    if (door === 'everyone' || isOpen(callers[door])) done()
+    else admit(door, request, reply).then(() => done(), done)
   })
 
   async function admit(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -80,6 +82,11 @@ function doorOf(method: string, url: string): Door | 'everyone' {
   const door = DOOR_OF_ROUTE[`${method} ${url}`]
   if (door === undefined) throw new TypeError(`${method} ${url} has no row in DOOR_OF_ROUTE: who may call it?`)
   return door
+}
+
+/** Nobody is asked for anything, and nobody is counted. */
+function isOpen({ proofs, rate }: DoorGuard): boolean {
+  return proofs === 'anyone' && rate === undefined
 }
 
 async function verdictOf(proofs: readonly CallerProof[], shown: ShownCredentials) {

@@ -17,5 +17,5 @@ export function registerOperationsRoutes(app: FastifyInstance, doors: Doors, opt
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await doors.metricsText())
   })
 
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(options.openapi))
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json').send(await options.openapi()))
 }

@@ -14,9 +14,11 @@ export function parseJson(body: Uint8Array, field = 'body'): unknown {
   return value
 }
 
+const STRICT = new TextDecoder('utf-8', { fatal: true })
+
 export function decodeUtf8(bytes: Uint8Array, field: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return STRICT.decode(bytes)
   } catch {
     throw malformed(field, 'not valid UTF-8; send UTF-8 without other encodings')
   }
@@ -25,7 +27,9 @@ export function decodeUtf8(bytes: Uint8Array, field: string): string {
 function parseText(text: string, field: string): unknown {
   if (text.trim() === '') throw malformed(field, 'empty; send a JSON document')
   try {
-    return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
+    return mayNameAPrototype(text)
+      ? secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
+      : JSON.parse(text)
   } catch (error) {
     // The parser's own message quotes the body, so only the kind of fault is passed on.
     const forbidden = error instanceof Error && error.message.includes('forbidden prototype property')
@@ -38,21 +42,23 @@ function parseText(text: string, field: string): unknown {
   }
 }
 
+/** Whether the text has what such a key is written with, an escape among it: only then it is looked for. */
+function mayNameAPrototype(text: string): boolean {
+  return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u') || text.startsWith(BOM)
+}
+
+// A second one; the decoder takes the first away.
+const BOM = '\ufeff'
+
 function malformed(field: string, fault: string): CatalogueError {
   return new CatalogueError('BadEncoding', `${field}: ${fault}`, { field })
 }
 
-/** Level by level, without recursion. */
+/** As deep as is allowed, and no deeper: so it does not run out of stack either. */
 function isDeeperThan(value: unknown, levels: number): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true
-    const next: unknown[] = []
-    for (const node of level) {
-      if (typeof node !== 'object' || node === null) continue
-      for (const child of Object.values(node)) if (typeof child === 'object' && child !== null) next.push(child)
-    }
-    level = next
-  }
+  if (typeof value !== 'object' || value === null) return false
+  if (levels < 0) return true
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(item, levels - 1))
+  for (const field in value) if (isDeeperThan((value as Record<string, unknown>)[field], levels - 1)) return true
   return false
 }

@@ -21,14 +21,20 @@ export function releaseConnections(app: FastifyInstance, draining: () => boolean
     })
     if (closing) socket.destroy()
   })
-  app.server.on('request', ({ socket }: { socket: Socket }) => void unused.delete(peerOf(socket)))
+  const used = new WeakSet<Socket>()
+  app.server.on('request', ({ socket }: { socket: Socket }) => {
+    if (used.has(socket)) return
+    used.add(socket)
+    unused.delete(peerOf(socket))
+  })
 
   app.addHook('preClose', async () => {
     closing = true
     for (const socket of unused.values()) socket.destroy()
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing || draining()) reply.header('connection', 'close')
+    done()
   })
 }
 

@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import { request } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
 import { createCredentialSource } from './credentials.ts'
+import { exchange } from './exchange.ts'
 
 export interface ApiReply {
   status: number
@@ -29,21 +29,16 @@ export function createApiCaller(config: KubeConfig, { timeoutMs, clock, imperson
   const credentials = createCredentialSource(config, clock)
   return {
     async call(method, path, body) {
-      const { server, headers, dispatcher } = await credentials.current()
-      const response = await request(`${server}${path}`, {
-        method,
-        headers: {
-          ...headers,
-          accept: 'application/json',
-          ...(impersonate === undefined ? {} : { 'impersonate-user': impersonate }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(dispatcher === undefined ? {} : { dispatcher }),
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      const text = await response.body.text()
-      return { status: response.statusCode, body: parseJson(text), warnings: warningsIn(response.headers['warning']) }
+      const headers = {
+        accept: 'application/json',
+        ...(impersonate === undefined ? {} : { 'impersonate-user': impersonate }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      }
+      const content = body === undefined ? {} : { body: JSON.stringify(body) }
+      const request = { method, path, headers, ...content }
+      const response = await exchange(await credentials.current(), request, { timeoutMs })
+      const warnings = warningsIn(response.headers['warning'])
+      return { status: response.statusCode, body: parseJson(response.text), warnings }
     },
     close: () => credentials.close(),
   }

@@ -1,20 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node'
-import type { Dispatcher } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
 
 /** What a request needs besides its own words. */
 export interface Credentials {
-  server: string
+  origin: string
+  /** Before every path, where the API server is behind one; else empty. */
+  basePath: string
+  /** The name and port of the API server. */
+  host: string
   headers: Record<string, string>
   /** Shared by all requests, so that connections are kept. */
-  dispatcher: Dispatcher | undefined
+  dispatcher: Dispatcher
 }
 
 export interface CredentialSource {
-  /** Rejects when a file or an exec plugin of the kubeconfig fails. */
-  current(): Promise<Credentials>
+  /** Without waiting while what is known is fresh. Rejects when a file or an exec plugin of the kubeconfig fails. */
+  current(): Credentials | Promise<Credentials>
   /** After a 401 to these: the next `current()` asks again, whatever is remembered. */
   expire(refused: Credentials): void
   close(): Promise<void>
@@ -36,21 +40,20 @@ export function createCredentialSource(kubeConfig: KubeConfig, clock: Clock): Cr
   async function renew(): Promise<Credentials> {
     // Asked first: a file replaced in between is then noticed the next time.
     const identity = await tlsIdentity(config)
-    const { server, headers, dispatcher } = await fromLibrary(config)
-    const until = clock.now() + FRESH_FOR_MS
+    const fresh = { ...(await fromLibrary(config)), identity, until: clock.now() + FRESH_FOR_MS }
     if (known?.identity === identity) {
-      void dispatcher?.destroy().catch(ignore)
-      known = { ...known, server, headers, until }
+      void fresh.dispatcher.destroy().catch(ignore)
+      known = { ...fresh, dispatcher: known.dispatcher }
     } else {
       // Requests on their way are finished first.
-      void known?.dispatcher?.close().catch(ignore)
-      known = { server, headers, dispatcher, until, identity }
+      void known?.dispatcher.close().catch(ignore)
+      known = fresh
     }
     return known
   }
 
   return {
-    async current() {
+    current() {
       if (known !== undefined && known.until > clock.now()) return known
       renewing ??= renew().finally(() => {
         renewing = undefined
@@ -64,17 +67,20 @@ export function createCredentialSource(kubeConfig: KubeConfig, clock: Clock): Cr
       config = withoutMemory(config)
     },
     async close() {
-      await known?.dispatcher?.destroy()
+      await known?.dispatcher.destroy()
     },
   }
 }
 
 async function fromLibrary(config: KubeConfig): Promise<Credentials> {
   const server = config.getCurrentCluster()?.server ?? ''
+  const { origin, host, pathname } = new URL(server)
   const context = new RequestContext(server, HttpMethod.GET)
   await config.applySecurityAuthentication(context)
   const headers = { ...context.getHeaders(), ...(await fromTokenFile(config)) }
-  return { server: server.replace(/\/$/, ''), headers, dispatcher: context.getDispatcher() }
+  // Where the kubeconfig says nothing of TLS the library leaves it to the global one.
+  const dispatcher = context.getDispatcher() ?? new Agent()
+  return { origin, host, basePath: pathname.replace(/\/$/, ''), headers, dispatcher }
 }
 
 /** The library keeps the content for a minute, its line end included. */

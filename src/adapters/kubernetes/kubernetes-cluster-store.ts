@@ -1,5 +1,4 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import { request } from 'undici'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 import type { Kind, ObjectOfKind } from '../../domain/kinds.ts'
 import { apiVersionOf } from '../../domain/kinds.ts'
@@ -20,6 +19,8 @@ import type { Tracer } from '../../ports/tracer.ts'
 import { type ApiAnswer, apiError, isObjectMissing } from './api-error.ts'
 import { CLIENT_METRICS } from './client-metrics.ts'
 import { type Credentials, createCredentialSource } from './credentials.ts'
+import { type ApiRequest, exchange } from './exchange.ts'
+import { giveUpAfter } from './give-up-after.ts'
 import { resourcePath } from './resource-path.ts'
 import { createServerTime } from './server-time.ts'
 
@@ -50,7 +51,8 @@ export function createKubernetesClusterStore(
 
   async function credentialsFor({ object, signal }: ApiCall): Promise<Credentials> {
     try {
-      return await untilAborted(credentials.current(), limited(signal))
+      const current = credentials.current()
+      return current instanceof Promise ? await inTime(current, { timeoutMs, signal }) : current
     } catch (error) {
       throw credentialError(error, object, signal)
     }
@@ -58,8 +60,8 @@ export function createKubernetesClusterStore(
 
   /** client-go counts an answer that never came as `<error>`. */
   function sendWith(used: Credentials, call: ApiCall): Promise<ApiAnswer> {
-    const { method, object } = call
-    const host = URL.canParse(used.server) ? new URL(used.server).host : 'none'
+    const { method, object, signal } = call
+    const { host } = used
     const sentAt = clock.now()
     const tell = (code: string) => {
       metrics?.count(CLIENT_METRICS.requests.name, { code, method, host })
@@ -67,45 +69,21 @@ export function createKubernetesClusterStore(
     }
     return tracer.step({ name: `${method} ${object.kind}`, kind: 'client' }, async (span) => {
       try {
-        const answer = await exchange(used, call, sentAt)
-        tell(String(answer.statusCode))
-        span.set({ status: answer.statusCode })
-        return answer
+        const { statusCode, headers, text } = await exchange(used, requestOf(call), { timeoutMs, signal })
+        serverTime.observe(headers['date'], sentAt)
+        tell(String(statusCode))
+        span.set({ status: statusCode })
+        const retryAfter = headers['retry-after']
+        return {
+          statusCode,
+          retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+          body: parseJson(text),
+        }
       } catch (error) {
         tell('<error>')
-        throw error
+        throw connectionError(error, object, signal)
       }
     })
-  }
-
-  async function exchange(
-    { server, headers, dispatcher }: Credentials,
-    call: ApiCall,
-    sentAt: number,
-  ): Promise<ApiAnswer> {
-    const { method, path, body, contentType, signal, object } = call
-    try {
-      const response = await request(`${server}${path}`, {
-        method,
-        headers: { ...headers, accept: 'application/json', ...(contentType ? { 'content-type': contentType } : {}) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(dispatcher === undefined ? {} : { dispatcher }),
-        signal: limited(signal),
-      })
-      const { date, 'retry-after': retryAfter } = response.headers
-      serverTime.observe(date, sentAt)
-      return {
-        statusCode: response.statusCode,
-        retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-        body: parseJson(await response.body.text()),
-      }
-    } catch (error) {
-      throw connectionError(error, object, signal)
-    }
-  }
-
-  function limited(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   }
 
   async function write<K extends Kind>(kind: K, call: ApiCall): Promise<ObjectOfKind[K]> {
@@ -164,7 +142,7 @@ export function createKubernetesClusterStore(
 }
 
 interface ApiCall {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: ApiRequest['method']
   path: string
   body?: unknown
   contentType?: string
@@ -173,7 +151,13 @@ interface ApiCall {
   object: ObjectKey
 }
 
+function requestOf({ method, path, body, contentType }: ApiCall): ApiRequest {
+  if (body === undefined || contentType === undefined) return { method, path, headers: ACCEPT_JSON }
+  return { method, path, headers: { ...ACCEPT_JSON, 'content-type': contentType }, body: JSON.stringify(body) }
+}
+
 const JSON_TYPE = 'application/json'
+const ACCEPT_JSON = { accept: JSON_TYPE }
 const JSON_PATCH = 'application/json-patch+json'
 
 function patchContent(patch: Patch): { body: unknown; contentType: string } {
@@ -266,11 +250,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer'
 }
 
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function inTime<T>(promise: Promise<T>, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    const withdraw = giveUpAfter(timeoutMs, signal, reject)
+    promise.then(resolve, reject).finally(withdraw)
   })
 }

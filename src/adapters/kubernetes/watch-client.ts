@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
 import { createCredentialSource } from './credentials.ts'
 import { WatchError, watchErrorOfStatus } from './watch-error.ts'
@@ -44,13 +44,15 @@ export function createWatchClient(
   async function open(path: string, accept: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt++) {
       const current = await credentials.current()
-      const { server, headers, dispatcher } = current
-      const response = await request(`${server}${path}`, {
+      const { origin, basePath, headers, dispatcher } = current
+      const response = await dispatcher.request({
+        origin,
+        path: `${basePath}${path}`,
+        method: 'GET',
         headers: { ...headers, accept },
         headersTimeout: timeoutMs,
         // A quiet watch is nothing wrong; who asked sets a time to its end.
         bodyTimeout: 0,
-        ...(dispatcher === undefined ? {} : { dispatcher }),
         signal,
       })
       if (response.statusCode === 200) return response

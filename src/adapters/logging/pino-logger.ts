@@ -12,6 +12,7 @@ export function createPinoLogger(options: { level: LogLevel; destination: Destin
 /** The library's formatters pass over the fields of children. */
 function loggerOf(logger: PinoLogger): Logger {
   return {
+    tellsInfo: logger.isLevelEnabled('info'),
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { Agent, request } from 'undici'
+import type { Agent } from 'undici'
 
 export interface JsonSource {
   /** PEM; the system's own when absent. */
@@ -15,14 +14,16 @@ const LARGEST = 256 * 1024
 
 /** Reads one JSON document over HTTPS. Follows no redirect, waits five seconds at most, takes 256 KiB at most. */
 export function createJsonFetcher({ ca, tokenFile }: JsonSource): (url: string) => Promise<unknown> {
-  // Asked a few times an hour: without pipelining undici keeps no connection.
-  const dispatcher = new Agent({
-    pipelining: 0,
-    maxResponseSize: LARGEST,
-    ...(ca === undefined ? {} : { connect: { ca } }),
-  })
+  let dispatcher: Agent | undefined
   return async (url) => {
     if (!url.startsWith('https://')) throw new Error('not an https URL')
+    const [{ readFile }, { Agent, request }] = await Promise.all([import('node:fs/promises'), import('undici')])
+    // Asked a few times an hour: without pipelining undici keeps no connection.
+    dispatcher ??= new Agent({
+      pipelining: 0,
+      maxResponseSize: LARGEST,
+      ...(ca === undefined ? {} : { connect: { ca } }),
+    })
     const authorization = tokenFile && { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` }
     const { statusCode, body } = await request(url, {
       dispatcher,

@@ -1,14 +1,7 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { Finding } from '../../domain/finding.ts'
-import { multiClusterIngressSchema } from '../../domain/validation/multi-cluster-ingress-schema.ts'
-import { multiClusterServiceSchema } from '../../domain/validation/multi-cluster-service-schema.ts'
+import { compileSchema, type SCHEMAS } from './compile-schema.ts'
 import { findingOfAjvError } from './finding-of-ajv-error.ts'
-import { FORMATS } from './formats.ts'
-
-const SCHEMAS = {
-  MultiClusterIngress: multiClusterIngressSchema,
-  MultiClusterService: multiClusterServiceSchema,
-}
 
 /** What the API server would find wrong by the kind's definition, before it asks any validating webhook. */
 export type SchemaValidator = (kind: keyof typeof SCHEMAS, object: unknown) => Finding[]
@@ -20,18 +13,11 @@ export type SchemaValidator = (kind: keyof typeof SCHEMAS, object: unknown) => F
 export function createSchemaValidator(): SchemaValidator {
   const compiled = new Map<string, ValidateFunction>()
   return (kind, object) => {
-    const validate = compiled.get(kind) ?? compile(kind)
+    const validate = compiled.get(kind) ?? compileSchema(kind)
     compiled.set(kind, validate)
     validate(object)
     return findingsOf(validate.errors ?? [])
   }
-}
-
-function compile(kind: keyof typeof SCHEMAS): ValidateFunction {
-  // Ours is no JSON Schema document to be checked against the meta-schema: its type says what it may contain.
-  const ajv = new Ajv({ allErrors: true, verbose: true, meta: false, validateSchema: false, formats: FORMATS })
-  ajv.addVocabulary(['x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'x-kubernetes-map-type'])
-  return ajv.compile({ ...SCHEMAS[kind] })
 }
 
 /** The server stops at the first of these faults of one value: what is no integer is not called no int32 too. */

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { type ApiCaller, createApiCaller } from '../../adapters/kubernetes/api-caller.ts'
-import { type KubernetesSource, loadKubeConfig } from '../../adapters/kubernetes/kube-config.ts'
+import { loadKubeConfig } from '../../adapters/kubernetes/kube-config.ts'
+import type { KubernetesSource } from '../../adapters/kubernetes/read-kubeconfig.ts'
 import type { Config } from '../../config/config.ts'
 import { requiredKinds } from '../../domain/doctor/checks/check-api.ts'
 import type { Asked, DoorSettings, Facts } from '../../domain/doctor/facts.ts'

@@ -17,6 +17,11 @@ export interface BalancedResource<K extends BalancedKind> {
   calls: BalancerCalls<ObjectOfKind[K]> | undefined
   /** Reads what is needed to say whose the object is. Throws when the API could not be asked. */
   ownershipOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Ownership>
+  /**
+   * The object as it is now, where that comes with something else that has to be read; undefined where it does not, and
+   * the object is to be read by itself.
+   */
+  readAgain?(object: ObjectOfKind[K], signal: AbortSignal): Promise<{ object: ObjectOfKind[K] | undefined } | undefined>
   /** What Karmada's rules find wrong with an object that is stored all the same. */
   faultsOf(object: ObjectOfKind[K]): Finding[]
   /** Reads and resolves what the balancer sends traffic to. Throws when the API could not be asked. */

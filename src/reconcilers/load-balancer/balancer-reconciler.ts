@@ -39,11 +39,11 @@ export function createBalancerReconciler<K extends BalancedKind>(
       if (look === undefined) return { kind: 'gone' }
       return isWriteCertain(look) ? applyFresh(look, pass) : carryOut(await gather(look, pass, reader), pass)
     },
-    sweepOrphans: ({ signal }) =>
-      sweepOrphans(
-        orphanPass(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal)),
-        dependencies.removeOrphans,
-      ),
+    sweepOrphans: ({ signal, isHeld }) =>
+      sweepOrphans(orphanPass(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal)), {
+        remove: dependencies.removeOrphans,
+        isHeld,
+      }),
   }
 }
 

@@ -23,8 +23,8 @@ export async function lookAtBalancer<K extends BalancedKind>(
   reader: ClusterReader,
   earlier?: BalancerLook<ObjectOfKind[K]>,
 ): Promise<BalancerLook<ObjectOfKind[K]> | undefined> {
-  const { key, resource, signal, finalizer, takeOver, isVerificationDue } = pass
-  const object = await reader.get(key, { signal })
+  const { resource, finalizer, takeOver, isVerificationDue } = pass
+  const object = await readObject(pass, reader, earlier?.object)
   if (object === undefined) return undefined
   if (earlier?.object.metadata.resourceVersion === object.metadata.resourceVersion) return earlier
   const ownership = await ownershipOf(object, pass, reader)
@@ -34,6 +34,16 @@ export async function lookAtBalancer<K extends BalancedKind>(
   const uid = object.metadata.uid ?? ''
   const record = isProviderAsked(seen) ? await readRecord(object, pass) : undefined
   return { ...seen, record, verify: isVerificationDue(uid) }
+}
+
+async function readObject<K extends BalancedKind>(
+  { key, resource, signal, held }: BalancerPass<K>,
+  reader: ClusterReader,
+  earlier: ObjectOfKind[K] | undefined,
+): Promise<ObjectOfKind[K] | undefined> {
+  held?.check()
+  const again = earlier && (await resource.readAgain?.(earlier, signal))
+  return again === undefined ? reader.get(key, { signal }) : again.object
 }
 
 export function readRecord<K extends BalancedKind>(

@@ -6,9 +6,9 @@ import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
-import { listAll } from '../list-all.ts'
+import { eachPage } from '../list-all.ts'
 import { callProvider } from '../provider-call.ts'
-import type { OrphanReport } from '../reconciler.ts'
+import type { OrphanReport, OrphanSweep } from '../reconciler.ts'
 import { type Turn, withTurn } from '../with-turn.ts'
 
 /** What the search for balancers of one kind needs. */
@@ -61,15 +61,19 @@ const SEEN_FOR_MS = 60_000
  * the object is gone, or another's. Reported when they are seen first, and removed when they are seen again a while later.
  * The first sighting is noted with the lock, outside this process.
  */
-export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<OrphanReport> {
-  const recorded = await recordedBalancers(pass)
-  if (recorded.length === 0) return { found: 0, removed: 0 }
-  const living = await livingObjects(pass)
+export async function sweepOrphans(
+  pass: OrphanPass,
+  { remove, isHeld }: { remove: boolean; isHeld: OrphanSweep['isHeld'] },
+): Promise<OrphanReport> {
   const report = { found: 0, removed: 0 }
-  for (const identity of recorded) {
-    const key = { ...pass.key, namespace: identity.namespace, name: identity.name }
-    if (await isOwned(identity.uid, living.get(formatKey(key)), pass)) continue
-    const removed = await examine(identity.uid, { ...pass, key }, remove)
+  const suspects = (await recordedBalancers(pass))
+    .filter(({ uid }) => !isHeld(uid))
+    .map(({ namespace, name, uid }) => ({ uid, key: { ...pass.key, namespace, name } }))
+  if (suspects.length === 0) return report
+  const living = await livingObjects(new Set(suspects.map(({ key }) => formatKey(key))), pass)
+  for (const { uid, key } of suspects) {
+    if (await isOwned(uid, living.get(formatKey(key)), pass)) continue
+    const removed = await examine(uid, { ...pass, key }, remove)
     if (removed === undefined) continue
     if (removed) report.removed += 1
     else report.found += 1
@@ -77,10 +81,20 @@ export async function sweepOrphans(pass: OrphanPass, remove: boolean): Promise<O
   return report
 }
 
-async function livingObjects({ store, key, signal }: OrphanPass): Promise<Map<string, KubernetesObject>> {
+/** Those of these names, by name. */
+async function livingObjects(
+  names: ReadonlySet<string>,
+  { store, key, signal }: OrphanPass,
+): Promise<Map<string, KubernetesObject>> {
   const kind: Kind = key.kind
-  const objects: KubernetesObject[] = await listAll(kind, store, { limit: 500, signal })
-  return new Map(objects.map((object): [string, KubernetesObject] => [formatKey(keyOf(kind, object)), object]))
+  const living = new Map<string, KubernetesObject>()
+  await eachPage(kind, store, { limit: 500, signal }, (objects: readonly KubernetesObject[]) => {
+    for (const object of objects) {
+      const name = formatKey(keyOf(kind, object))
+      if (names.has(name)) living.set(name, object)
+    }
+  })
+  return living
 }
 
 async function isOwned(uid: string, object: KubernetesObject | undefined, pass: OrphanPass): Promise<boolean> {

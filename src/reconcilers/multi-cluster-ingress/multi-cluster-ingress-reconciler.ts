@@ -2,9 +2,10 @@ import type { BackendOptions } from '../../domain/backends/backend-options.ts'
 import { resolveIngressBackends } from '../../domain/backends/resolve-backends.ts'
 import { resolveCertificates } from '../../domain/backends/resolve-certificates.ts'
 import { blockedClusters } from '../../domain/blocked-clusters.ts'
-import { hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
+import { type HostClaims, hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
+import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import { ownershipByClass } from '../../domain/ownership.ts'
 import { referencedSecrets } from '../../domain/referenced-secrets.ts'
 import { referencedServices } from '../../domain/referenced-services.ts'
@@ -27,11 +28,16 @@ export interface MultiClusterIngressSettings {
   /** Whose `status.serviceLocations` is written: that of ingresses that we serve, or of all, as the Go manager does. */
   serviceLocations: 'owned' | 'all'
   backends: BackendSettings
-  ours: OurIngresses
+  claimedHosts: ClaimedHosts
 }
 
-/** The ingresses that we hold, as they were a moment ago: who claims which host. The sweep finds what came since. */
-export type OurIngresses = (signal: AbortSignal) => Promise<readonly MultiClusterIngress[]>
+/** Who claims which host, of the ingresses that we hold. */
+export interface ClaimedHosts {
+  /** As it was a moment ago. The sweep finds what came since. */
+  recent(signal: AbortSignal): Promise<HostClaims>
+  /** Where they have to be listed once more, this ingress as it is listed; undefined where they need not. */
+  renew(key: ObjectKey, signal: AbortSignal): Promise<{ object: MultiClusterIngress | undefined } | undefined>
+}
 
 /**
  * Serves the MultiClusterIngresses of our class. Locations, blocked clusters, backends and certificates come from the
@@ -50,8 +56,13 @@ export function createMultiClusterIngressReconciler(
       async ownershipOf(ingress, reader, signal) {
         return ownershipByClass(ingress, await candidateClasses(ingress, reader, signal), settings.controller)
       },
+      async readAgain(ingress, signal) {
+        return hasHosts(ingress)
+          ? settings.claimedHosts.renew(keyOf('MultiClusterIngress', ingress), signal)
+          : undefined
+      },
       faultsOf: storedIngressFaults,
-      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.ours, reader, signal),
+      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.claimedHosts, reader, signal),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
     dependencies,
@@ -72,11 +83,11 @@ async function locate(
 async function resolveIngress(
   stored: MultiClusterIngress,
   options: BackendOptions,
-  ours: OurIngresses,
+  claimedHosts: ClaimedHosts,
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<ResolvedObject> {
-  const conflicts = hasHosts(stored) ? hostConflicts(stored, await ours(signal)) : []
+  const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts.recent(signal)) : []
   const ingress = withoutLostPaths(stored, conflicts)
   const references = {
     namespace: ingress.metadata.namespace ?? '',

@@ -23,6 +23,25 @@ export interface ExportSettings {
   disowned: boolean
 }
 
+/** Those of these ingresses that send traffic to the Service of this name. */
+export type ReferringIngresses = (ingresses: readonly MultiClusterIngress[], service: string) => MultiClusterIngress[]
+
+/** A sweep asks for each Service of a list: who refers to which is found out once a list. */
+export function createReferringIngresses(): ReferringIngresses {
+  const known = new WeakMap<readonly MultiClusterIngress[], Map<string, MultiClusterIngress[]>>()
+  return (ingresses, service) => {
+    const byService = known.get(ingresses) ?? groupByService(ingresses)
+    known.set(ingresses, byService)
+    return byService.get(service) ?? []
+  }
+}
+
+function groupByService(ingresses: readonly MultiClusterIngress[]): Map<string, MultiClusterIngress[]> {
+  const pairs = ingresses.flatMap((ingress) => referencedServices(ingress).map((service) => ({ service, ingress })))
+  const groups = Map.groupBy(pairs, ({ service }) => service)
+  return new Map([...groups].map(([service, own]) => [service, own.map(({ ingress }) => ingress)]))
+}
+
 export interface ExportSnapshot extends ServiceExportInput {
   /** Who is to be told of what stands in the way. */
   owners: (MultiClusterIngress | MultiClusterService)[]
@@ -34,6 +53,7 @@ export async function gatherServiceExport(
   settings: ExportSettings,
   reader: ClusterReader,
   signal: AbortSignal,
+  referringIngresses = createReferringIngresses(),
 ): Promise<ExportSnapshot> {
   const named = <K extends 'Service' | 'ServiceExport' | 'MultiClusterService'>(kind: K) =>
     reader.get({ kind, namespace, name }, { signal })
@@ -46,7 +66,7 @@ export async function gatherServiceExport(
     reader.list('MultiClusterIngress', { namespace, signal }),
     ...policyNames.map((policy) => reader.get({ kind: 'PropagationPolicy', namespace, name: policy }, { signal })),
   ])
-  const referring = ingresses.items.filter((ingress) => referencedServices(ingress).includes(name))
+  const referring = referringIngresses(ingresses.items, name)
   const candidates = [
     ...(await ingressCandidates(referring, settings, reader, signal)),
     ...(balanced === undefined ? [] : [{ object: balanced, ownership: ownershipByType(balanced, settings.selector) }]),

@@ -5,7 +5,7 @@ import { applyChange } from '../apply-change.ts'
 import type { EventRecorder } from '../event-recorder.ts'
 import type { Reconciler } from '../reconciler.ts'
 import { withLock } from '../with-lock.ts'
-import { type ExportSettings, gatherServiceExport } from './gather-service-export.ts'
+import { createReferringIngresses, type ExportSettings, gatherServiceExport } from './gather-service-export.ts'
 
 export interface ExportDependencies {
   store: ClusterStore
@@ -21,9 +21,10 @@ export function createServiceExportReconciler(
   settings: ExportSettings,
   { store, lock, recorder }: ExportDependencies,
 ): Reconciler {
+  const referringIngresses = createReferringIngresses()
   return {
     async reconcile(key, { reader, signal }) {
-      const snapshot = await gatherServiceExport(key, settings, reader, signal)
+      const snapshot = await gatherServiceExport(key, settings, reader, signal, referringIngresses)
       const desired = serviceExportDesired(snapshot)
       for (const { type, reason, message } of desired.findings) {
         for (const owner of snapshot.owners) await recorder.record(owner, { type, reason, message }, signal)

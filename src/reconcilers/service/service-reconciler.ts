@@ -42,11 +42,11 @@ export function createServiceReconciler(dependencies: ServiceDependencies): Reco
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
       return snapshot === undefined ? { kind: 'gone' } : carryOut(snapshot, pass)
     },
-    sweepOrphans: ({ signal }) =>
-      sweepOrphans(
-        orphanPass(passFor({ kind: 'Service', namespace: '', name: '*' }, signal)),
-        dependencies.removeOrphans,
-      ),
+    sweepOrphans: ({ signal, isHeld }) =>
+      sweepOrphans(orphanPass(passFor({ kind: 'Service', namespace: '', name: '*' }, signal)), {
+        remove: dependencies.removeOrphans,
+        isHeld,
+      }),
   }
 }
 

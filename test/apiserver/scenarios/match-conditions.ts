@@ -9,6 +9,7 @@ import { isWrite } from '../support/audit-log.ts'
 import { backend, ingress, ingressPath, service, servicePath } from '../support/balanced-objects.ts'
 import { FINALIZER, IDENTITY, type Installation, withInstallation } from '../support/installation.ts'
 import { type Door, type ReviewFront, startReviewFront } from '../support/review-front.ts'
+import { untilCached } from '../support/until-cached.ts'
 
 const namespace = 'match-conditions'
 const CLASSES = '/apis/networking.k8s.io/v1/ingressclasses'
@@ -140,6 +141,7 @@ async function makeChange(
 ): Promise<void> {
   const { what, path, by, arrivesAt } = change
   await settled(installed)
+  await untilCached(admin, [path])
   const before = await mustBe(200, admin.get(path))
   const counts = countsOf(front)
   const answer = await by(admin, path, before)
@@ -154,6 +156,7 @@ async function makeChange(
 async function collectionAndStripped(admin: ApiClient, installed: Installation, front: ReviewFront): Promise<void> {
   for (const name of ['one', 'two', 'three']) await mustBe(201, admin.post(ingressPath(namespace), ingress(name)))
   await eventually(() => installed.converged(4))
+  await untilCached(admin, [ingressPath(namespace)])
   let before = countsOf(front)
   await mustBe(200, admin.delete(`${ingressPath(namespace)}?fieldSelector=metadata.name!=unsure`))
   assert.deepEqual(arrivedSince(front, before), ['notify', 'notify', 'notify'], 'deletion of a collection')
@@ -161,6 +164,7 @@ async function collectionAndStripped(admin: ApiClient, installed: Installation, 
 
   await installed.stop()
   await mustBe(200, admin.delete(unsure))
+  await untilCached(admin, [unsure])
   before = countsOf(front)
   await mustBe(200, admin.patch('merge-patch', unsure, { metadata: { finalizers: null } }))
   assert.deepEqual(arrivedSince(front, before), ['notify'], 'our finalizer, from what is being deleted')
