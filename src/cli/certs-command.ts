@@ -4,8 +4,8 @@ import { createCertificateSecret } from '../adapters/certificates/certificate-se
 import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import { splitBundle } from '../adapters/certificates/read-certificates.ts'
 import { loadKubeConfig } from '../adapters/kubernetes/kube-config.ts'
-import type { KubernetesSource } from '../adapters/kubernetes/read-kubeconfig.ts'
 import { createKubernetesClusterStore } from '../adapters/kubernetes/kubernetes-cluster-store.ts'
+import type { KubernetesSource } from '../adapters/kubernetes/read-kubeconfig.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import { type FoundBundles, findBundles, outdatedBundles } from '../compose/ca-bundles.ts'
 import {
