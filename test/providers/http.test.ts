@@ -528,15 +528,107 @@ t.test('a list that does not end, or names what is another’s, is not believed'
   }
 })
 
-t.test('no message shows the token, even where the other side echoes it', async (t) => {
+t.test('no message shows the token or a key, even where the other side echoes it', async (t) => {
   const token = 'a-very-secret-token-0123456789'
-  const url = await wrongServer(t, (request, response) => {
-    const problem = { kind: 'Failed', status: 500, detail: `got ${request.headers.authorization}` }
-    response.writeHead(500, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
+  const key = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n'
+  for (const [status, echo, says] of [
+    [
+      500,
+      { kind: 'Failed', status: 500, detail: `got Bearer ${token} and ${key}` },
+      'got Bearer [redacted] and [redacted]',
+    ],
+    [422, { kind: 'Terminal', status: 422, detail: `got ${token}` }, 'got [redacted]'],
+    [200, { name: 'x', serves: {}, [token]: 1 }, /: "\[redacted\]": is no field here$/],
+  ] as const) {
+    const url = await wrongServer(t, (_request, response) => {
+      const type = status === 200 ? MEDIA_TYPE : 'application/problem+json'
+      response.writeHead(status, { 'content-type': type }).end(JSON.stringify(echo))
+    })
+    const folder = t.testdir({ token })
+    const { provider } = clientOf(t, fake(), { url, insecure: true, tokenFile: `${folder}/token` })
+    await t.rejects(get(provider), { message: says })
+  }
+})
+
+t.test('a kept connection that the other side has closed is no failure', async (t) => {
+  for (const { cuts, tries } of [
+    { cuts: 1, tries: 2 },
+    { cuts: 9, tries: 2 },
+  ]) {
+    let asked = 0
+    const url = await wrongServer(t, ({ url: path, socket }, response) => {
+      const isDescription = path === '/v1/provider'
+      if (!isDescription) asked += 1
+      if (!isDescription && asked <= cuts) return socket.destroy()
+      const body = isDescription ? { name: 'x', serves: { MultiClusterIngress: {} } } : { record: null }
+      return response.writeHead(200, { 'content-type': MEDIA_TYPE }).end(JSON.stringify(body))
+    })
+    const { provider } = clientOf(t, { name: 'x' }, { url, insecure: true, serves: { MultiClusterIngress: {} } })
+    if (cuts === 1) t.equal(await get(provider), undefined)
+    else await t.rejects(get(provider), { message: /cannot be reached, or closed the connection \(UND_ERR_SOCKET\)/ })
+    t.equal(asked, tries, 'it is asked once more, and no third time')
+  }
+})
+
+t.test('a problem of a newer provider is a failure that says what it says; a long one is cut', async (t) => {
+  const sent = { status: 507, kind: 'QuotaExceeded', detail: 'no\u0007more\u202eaddresses', retryAfterMs: 0 }
+  const url = await wrongServer(t, (_request, response) => {
+    response.writeHead(sent.status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(sent))
   })
-  const folder = t.testdir({ token })
-  const { provider } = clientOf(t, fake(), { url, insecure: true, tokenFile: `${folder}/token` })
-  await t.rejects(get(provider), { message: 'got Bearer [redacted]' })
+  const { provider } = clientOf(t, fake(), { url, insecure: true })
+  const error = await get(provider).catch((found: unknown) => found)
+  t.notOk(isProviderError(error))
+  t.match(error, { message: `the provider at ${url} answers 507 to /v1/provider: QuotaExceeded: no more addresses` })
+
+  Object.assign(sent, { status: 503, kind: 'RetryAfter', detail: 'x'.repeat(1_000_000), retryAfterMs: 20 })
+  const later = await get(provider).catch((found: unknown) => found)
+  t.match(later, { kind: 'RetryAfter', afterMs: 20, message: /^x{999}…$/ })
+})
+
+t.test('a redirect is not followed: the token goes to nobody else', async (t) => {
+  let called = 0
+  const elsewhere = await wrongServer(t, (_request, response) => {
+    called += 1
+    response.end()
+  })
+  for (const status of [301, 302, 307, 308]) {
+    const url = await wrongServer(t, ({ url: path }, response) => {
+      response.writeHead(status, { location: `${elsewhere}${path}` }).end()
+    })
+    const { provider } = clientOf(t, fake(), { url, insecure: true })
+    await t.rejects(get(provider), { message: new RegExp(`answers ${status} to .*is provider.options.url the URL`) })
+  }
+  t.equal(called, 0)
+})
+
+t.test('a token file that is empty for a moment changes nothing; one without a token says so', async (t) => {
+  const clock = createManualClock(Date.now())
+  const { provider, files, url } = await serveRemotely(t, fake(), { clientClock: clock })
+  t.equal(await get(provider), undefined)
+  writeFileSync(files.tokenFile, '')
+  await clock.advance(2_000)
+  t.equal(await get(provider), undefined)
+  for (const [text, says] of [
+    ['\n', /^provider\.options\.tokenFile: \S+ holds no token$/],
+    ['tökén-of-enough-length', /^provider\.options\.tokenFile: the first line of \S+ is no token/],
+  ] as const) {
+    const tokenFile = `${t.testdir({ token: text })}/token`
+    const { provider } = clientOf(t, fake(), { url, caFile: files.caFile, tokenFile })
+    await t.rejects(get(provider), { message: says })
+  }
+})
+
+t.test('first calls at one time share one pool', async (t) => {
+  const sockets = new Set<unknown>()
+  const url = await wrongServer(t, ({ url: path, socket }, response) => {
+    sockets.add(socket)
+    const body = path === '/v1/provider' ? { name: 'x', serves: { MultiClusterIngress: {} } } : { record: null }
+    response.writeHead(200, { 'content-type': MEDIA_TYPE }).end(JSON.stringify(body))
+  })
+  const options = { url, insecure: true, connections: 1, serves: { MultiClusterIngress: {} } }
+  const { provider } = clientOf(t, { name: 'x' }, options)
+  await Promise.all(Array.from({ length: 8 }, () => get(provider)))
+  t.equal(sockets.size, 1)
 })
 
 // The document and the code.
