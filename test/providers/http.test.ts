@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { createPinoLogger } from '../../src/adapters/logging/pino-logger.ts'
 import type { Node } from '../../src/domain/node.ts'
+import type { CloudProvider } from '../../src/provider/cloud.ts'
 import {
   DiskNotFound,
   ImplementedElsewhere,
@@ -20,11 +22,15 @@ import type { Provider } from '../../src/provider/provider.ts'
 import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
+import { buildWeb } from '../support/build-cluster.ts'
 import { buildIngress } from '../support/build-objects.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { loadOpenApi } from '../support/openapi.ts'
 import { clientOf, parsedOptions, serveRemotely } from '../support/provider-server.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+
+// Hundreds of connections over TLS.
+t.setTimeout(120_000)
 
 const openapi = await loadOpenApi('openapi-provider.yaml')
 const NODE: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, spec: { providerID: 'fake://i-1' } }
@@ -734,5 +740,64 @@ t.test('what is counted: operations by name, never paths of strangers', async (t
   const { body } = await send('/metrics', { headers })
   t.match(body, /provider_server_requests_total\{operation="load-balancer\/get",problem=""\} 1/)
   t.match(body, /provider_server_requests_total\{operation="none",problem="Unauthorized"\} 1/)
+  t.match(body, /serving_certificate_expiry_timestamp_seconds 1\d{9}/)
   t.notMatch(body, /secret-path/)
+})
+
+t.test('the log names what failed, and who was refused, without a secret', async (t) => {
+  const lines: string[] = []
+  const logger = createPinoLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } })
+  const behind = fakeWith(() => ({
+    ensureLoadBalancer: async (_ingress, context) => {
+      context.logger.info({}, 'at work')
+      throw new Error(`no room for ${context.certificates[0]?.key}`)
+    },
+  }))
+  const { provider, send, files } = await serveRemotely(t, behind, { logger })
+  const key = '-----BEGIN PRIVATE KEY-----\nMIGHAgEA\n-----END PRIVATE KEY-----\n'
+  await t.rejects(ensure(provider, { certificates: [{ hosts: [], key }] }), { message: 'no room for [redacted]' })
+  await send('/metrics', { headers: { authorization: 'Bearer of-somebody-else-altogether' } })
+  const found = lines.map((line) => JSON.parse(line))
+  const subject = {
+    operation: 'load-balancer/ensure',
+    key: 'MultiClusterIngress/default/web',
+    uid: 'uid-1',
+    clusterId: 'default',
+  }
+  t.match(
+    found.find(({ msg }) => msg === 'a call failed'),
+    { ...subject, level: 40, problem: 'Failed', error: 'no room for [redacted]' },
+  )
+  t.match(
+    found.find(({ msg }) => msg === 'at work'),
+    subject,
+    'what the provider logs says so too',
+  )
+  t.match(
+    found.find(({ msg }) => msg === 'caller refused'),
+    { level: 40, reason: 'unknown', remoteAddress: '127.0.0.1' },
+  )
+  for (const secret of [files.token, 'MIGHAgEA', 'of-somebody-else']) t.notMatch(lines.join('\n'), secret)
+})
+
+t.test('warnings and findings are cut, and cost no answer', async (t) => {
+  const behind = fake()
+  const message = `\u202e${'x'.repeat(5_000)}`
+  const balancer = behind.cloudProvider?.loadBalancer()
+  const loadBalancer = () =>
+    balancer && {
+      ...balancer,
+      ensureLoadBalancer: async () => ({ warnings: [{ reason: 'OptionNotApplied' as const, message }] }),
+      validate: () => [{ field: 'spec', reason: 'FieldValueInvalid' as const, message }],
+    }
+  const cloudProvider = { ...(behind.cloudProvider as CloudProvider), loadBalancer }
+  const { provider, client } = await serveRemotely(t, { ...behind, cloudProvider })
+  const context = { ...contextOf(), identity: { ...IDENTITY, kind: 'Service' as const }, clusterId: 'default' }
+  const making = { ...context, options: {}, sourceRanges: ['0.0.0.0/0'], healthCheck: undefined }
+  const remote = provider.cloudProvider?.loadBalancer()
+  const result = await remote?.ensureLoadBalancer('kubernetes', buildWeb(), [], making)
+  t.match(result, { warnings: [{ reason: 'OptionNotApplied', message: /^x{999}…$/ }] })
+  const asked = { object: buildWeb(), context: { options: {} } }
+  const { findings } = await client.call('service-load-balancer/validate', asked, context.signal)
+  t.match(findings, [{ message: /^x{999}…$/ }])
 })
