@@ -22,11 +22,12 @@ import type { Provider } from '../../src/provider/provider.ts'
 import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
-import { buildWeb } from '../support/build-cluster.ts'
+import { buildNode, buildWeb, nodeKey, WEB } from '../support/build-cluster.ts'
 import { buildIngress } from '../support/build-objects.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { loadOpenApi } from '../support/openapi.ts'
 import { clientOf, parsedOptions, serveRemotely } from '../support/provider-server.ts'
+import { createServiceWorld } from '../support/service-world.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 
 // Hundreds of connections over TLS.
@@ -636,6 +637,34 @@ t.test('first calls at one time share one pool', async (t) => {
   await Promise.all(Array.from({ length: 8 }, () => get(provider)))
   t.equal(sockets.size, 1)
 })
+
+t.test(
+  'the whole function in front of a cloud elsewhere: a node, its route and a Service of one cluster',
+  async (t) => {
+    const { cloudProvider, machines, routes, balancers } = createFakeClusterCloud({ clock: createManualClock() })
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }]
+    machines.put({ id: 'i-1', name: 'n1', state: 'running', type: 'small', zone: 'a', region: 'r', addresses })
+    const { provider } = await serveRemotely(t, { name: 'fake', cloudProvider })
+    if (provider.cloudProvider === undefined) throw new TypeError('it serves no cloud')
+    const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }]
+    const world = createServiceWorld({
+      cloudProvider: provider.cloudProvider,
+      config: 'cloud: { configureCloudRoutes: true, clusterCidr: 10.244.0.0/16 }',
+      objects: [buildNode(1, { spec: { podCIDRs: ['10.244.1.0/24'], taints } }), buildWeb()],
+    })
+    t.teardown(() => world.runtime.app.close())
+    for (let round = 0; round < 3; round += 1) await world.sweep()
+    t.match(world.read(nodeKey(1))?.spec, { providerID: 'fake://i-1' })
+    t.notOk(JSON.stringify(world.read(nodeKey(1))?.spec).includes('uninitialized'))
+    t.match(world.read(WEB)?.status?.loadBalancer, { ingress: [{ ip: /./ }] })
+    t.match(routes.all(), [{ destinationCIDR: '10.244.1.0/24' }])
+    t.equal(balancers.all().length, 1)
+    await world.remove(WEB)
+    await world.sweep()
+    t.equal(world.read(WEB), undefined)
+    t.strictSame(balancers.all(), [])
+  },
+)
 
 // The document and the code.
 
