@@ -3,12 +3,12 @@ import { createServer } from '../adapters/http/create-server.ts'
 import { releaseConnections } from '../adapters/http/release-connections.ts'
 import { createPrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { buildProviderApp } from '../adapters/provider-server/provider-app.ts'
-import { PROVIDER_SERVER_METRICS } from '../adapters/provider-server/provider-server-metrics.ts'
 import { createProtocolValidator } from '../adapters/schema/create-protocol-validator.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../provider/provider.ts'
 import { listen } from './listen.ts'
+import { CERTIFICATE_EXPIRY, PROVIDER_SERVER_CATALOGUE } from './metric-catalogue.ts'
 import { createReloadedCertificate } from './reload-certificate.ts'
 
 export interface ProviderServerSettings {
@@ -37,14 +37,17 @@ export interface ServedProvider {
 export async function serveProvider(settings: ProviderServerSettings): Promise<ServedProvider> {
   const { provider, host, tls, tokenFile, clock, logger, limits } = settings
   const certificate = tls && createReloadedCertificate(tls, { clock, logger })
-  const metrics = createPrometheusMetrics(Object.values(PROVIDER_SERVER_METRICS))
+  const metrics = createPrometheusMetrics(PROVIDER_SERVER_CATALOGUE)
   const stopped = new AbortController()
   let draining = false
   const app = buildProviderApp(provider, {
     clock,
     logger,
     metrics,
-    metricsText: () => metrics.text(),
+    metricsText() {
+      if (certificate !== undefined) metrics.set(CERTIFICATE_EXPIRY, certificate.current().notAfter / 1_000)
+      return metrics.text()
+    },
     validate: createProtocolValidator(),
     ...(tokenFile !== undefined && {
       caller: createTokenFileProof({ path: tokenFile, field: '--token-file' }, { clock, logger }),

@@ -1,13 +1,12 @@
-import { Ajv, type ErrorObject } from 'ajv'
-import { SCHEMAS_DOCUMENT, SCHEMAS_ID, schemaReference } from '../../provider/protocol/protocol-schemas.ts'
+import type { ErrorObject } from 'ajv'
 import type { ProtocolValidator } from '../../provider/protocol/protocol-validator.ts'
+import { protocolSchemas } from './compile-protocol-schema.ts'
 
 /** Each schema is compiled when it is first used. */
 export function createProtocolValidator(): ProtocolValidator {
-  let ajv: Ajv | undefined
+  const schemaOf = protocolSchemas()
   return (schema, value) => {
-    ajv ??= new Ajv({ strict: false, meta: false, validateSchema: false }).addSchema(SCHEMAS_DOCUMENT, SCHEMAS_ID)
-    const validate = ajv.getSchema(schemaReference(schema))
+    const validate = schemaOf(schema)
     if (validate === undefined) throw new TypeError(`the protocol has no schema ${schema}`)
     if (validate(value) === true) return undefined
     const [first] = validate.errors ?? []
