@@ -385,6 +385,31 @@ t.test('whoever edits by hand is seen, and put right', real, async (t) => {
     t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
     t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
   }
+  // Caddy takes null for nearly everything, and addresses that are none as long as nothing listens there.
+  const record = `${server}/routes/3/handle/0/webhook-cloud-provider`
+  const broken: [string, unknown][] = [
+    [`${server}/routes`, null],
+    [server, null],
+    ['/config/apps/http/servers', null],
+    ['/config/apps', null],
+    [`${server}/routes/3/handle`, null],
+    [`${server}/routes/3/handle/1/routes`, null],
+    [`${record}/assigned/claims/0`, null],
+    [`${record}/assigned/addresses/0/listen`, 'no address'],
+    [`${record}/certificates`, [{ tag: 'one', hosts: [null] }]],
+    [`${record}/routes/0/host`, '{env.HOME}'],
+    [`${record}/routes/0/upstream`, 5],
+  ]
+  const neighbour = shop({ name: 'neighbour' }, { rules: [ruleOf('neighbour.example.com')] })
+  for (const [path, value] of broken) {
+    // A Caddy that stops listening closes the connection that asked for it.
+    await caddy.change('PATCH', path, value).catch((error) => t.match(error, { code: 'ECONNRESET' }))
+    await balancer.ensureLoadBalancer(neighbour, contextOf(neighbour, { services: [] }))
+    await balancer.updateLoadBalancer(object, context)
+    t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one', `${path}: ${JSON.stringify(value)}`)
+    t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
+    await balancer.ensureLoadBalancerDeleted(neighbour, contextOf(neighbour, { services: [] }))
+  }
   await caddy.change('PATCH', `${server}/routes`, [])
   t.equal(await balancer.getLoadBalancer(object, context), undefined, 'it is gone')
   await balancer.ensureLoadBalancer(object, context)
@@ -395,8 +420,8 @@ t.test('whoever edits by hand is seen, and put right', real, async (t) => {
     'what is outside of it is verified by update',
   )
   t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
-  const record = await another({ addresses: [] }).getLoadBalancer(object, context)
-  t.equal(record?.fingerprint, undefined, 'by other settings it is outdated')
+  const other = await another({ addresses: [] }).getLoadBalancer(object, context)
+  t.equal(other?.fingerprint, undefined, 'by other settings it is outdated')
 })
 
 t.test('after a restart with nothing it is absent, and the next ensure restores it', real, async (t) => {

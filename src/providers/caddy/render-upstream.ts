@@ -19,7 +19,7 @@ export function renderUpstream(
   upstream: PlannedUpstream,
   options: RouteOptions,
   cookieName: string,
-  served: readonly CaddyRoute[],
+  served: readonly (CaddyRoute | null)[],
 ): CaddyRoute[] {
   const vars = { [UPSTREAM_VARIABLE]: [upstream.key] }
   const dials = dialsOf(upstream, served)
@@ -35,7 +35,7 @@ export function renderUpstream(
 }
 
 /** `10.0.0.1:8080`, as often as its weight asks for. */
-function dialsOf({ key, state, servers }: PlannedUpstream, served: readonly CaddyRoute[]): string[] {
+function dialsOf({ key, state, servers }: PlannedUpstream, served: readonly (CaddyRoute | null)[]): string[] {
   const taking = servers.filter(({ weight }) => weight > 0)
   if (taking.length === 0) return state === 'held' ? servedDials(key, served) : []
   return repeatServers(taking.map((server) => ({ dial: dialOf(key, server), weight: server.weight })))
@@ -50,9 +50,9 @@ function dialOf(key: string, { address, port }: PlannedServer): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-function servedDials(key: string, served: readonly CaddyRoute[]): string[] {
+function servedDials(key: string, served: readonly (CaddyRoute | null)[]): string[] {
   const match = [{ vars: { [UPSTREAM_VARIABLE]: [key] } }]
-  const route = served.find((each) => sameJson(each.match, match))
+  const route = served.find((each) => sameJson(each?.match, match))
   const proxy = route?.handle?.find(({ handler }) => handler === 'reverse_proxy')
   const upstreams = Array.isArray(proxy?.['upstreams']) ? proxy['upstreams'] : []
   return upstreams.flatMap((each: { dial?: unknown } | null) => (typeof each?.dial === 'string' ? [each.dial] : []))
