@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
@@ -597,6 +597,41 @@ t.test('pods that fail are found out', real, async (t) => {
   t.ok(checks >= 2)
 })
 
+t.test('clients cannot take pods away by what they send, unless passive checks are asked for', real, async (t) => {
+  const { balancer, echo, ask, options } = await world(t)
+  const malformed = 'POST / HTTP/1.1\r\nHost: shop.example.com\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+  const sendMalformed = () =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect(options.httpPort, '127.0.2.1', () => void socket.write(malformed))
+      socket.once('error', reject)
+      socket.once('data', () => {
+        socket.destroy()
+        resolve()
+      })
+    })
+  const statusAfter = async (annotations: Record<string, string>) => {
+    const object = shop({ annotations })
+    const backends = backendsOf(echo.port, { web: ['127.0.1.1', '127.0.1.2'] })
+    await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+    for (let index = 0; index < 10; index += 1) await sendMalformed()
+    return (await ask('/', { host: 'shop.example.com' })).status
+  }
+  t.equal(await statusAfter({}), 200)
+  t.equal(await statusAfter({ [`${ANNOTATION_PREFIX}passive-seconds`]: '2' }), 503, 'as the documentation says')
+})
+
+t.test('a cluster that dies fails nobody, also by weights', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop({ annotations: { [`${ANNOTATION_PREFIX}cluster-weights`]: 'gone=1,here=2' } })
+  const backends = backendsOf(echo.port, { web: { gone: ['127.0.1.8'], here: ['127.0.1.1'] } })
+  // Nobody listens on port 1.
+  for (const endpoint of backends.services[0]?.ports[0]?.pools[0]?.endpoints ?? []) Object.assign(endpoint, { port: 1 })
+  await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+  const statuses = new Set<number>()
+  for (let index = 0; index < 200; index += 1) statuses.add((await ask('/', { host: 'shop.example.com' })).status)
+  t.same([...statuses], [200])
+})
+
 t.test('several Caddies serve the same', real, async (t) => {
   const { another, options, echo, caddy, ask } = await world(t)
   // On one machine both can listen on the address, since Caddy shares ports for its reloads.
@@ -950,6 +985,7 @@ t.test('what Caddy cannot do is said before, and never done by half', real, asyn
     { 'health-check-path': '/', 'healthy-threshold': '3' },
     { affinity: 'source-ip', 'cluster-weights': 'edge=1' },
     { 'request-body-limit': '100', 'passive-failures': '2' },
+    { 'request-body-limit': '100', 'passive-seconds': '2' },
   ]
   for (const fault of faults) {
     const annotations = Object.fromEntries(
@@ -966,6 +1002,11 @@ t.test('what Caddy cannot do is said before, and never done by half', real, asyn
     refused,
   )
   t.same(balancer.validate?.(shop()), [])
+  const anySize = { 'request-body-limit': '0', 'passive-failures': '2' }
+  const annotations = Object.fromEntries(
+    Object.entries(anySize).map(([name, value]) => [ANNOTATION_PREFIX + name, value]),
+  )
+  t.same(balancer.validate?.(shop({ annotations })), [], 'no limit, no conflict')
   t.same(changes(), [])
 })
 

@@ -28,9 +28,11 @@ function beyondCaddy(ingress: MultiClusterIngress): Finding[] {
     const remedy = 'cannot be had together with cluster-weights in Caddy; use cookie'
     findings.push(invalidAnnotation('affinity', 'source-ip', remedy))
   }
-  if (options.passiveFailures !== undefined && options.passiveFailures > 0 && options.requestBodyLimit !== undefined) {
+  const passive = options.passiveFailures === undefined ? 'passive-seconds' : 'passive-failures'
+  const asked = options.passiveFailures ?? options.passiveSeconds ?? 0
+  if (asked > 0 && (options.requestBodyLimit ?? 0) > 0) {
     const remedy = 'cannot be had together with request-body-limit in Caddy: what is too large would count as a failure'
-    findings.push(invalidAnnotation('passive-failures', `${options.passiveFailures}`, remedy))
+    findings.push(invalidAnnotation(passive, `${asked}`, remedy))
   }
   return findings
 }

@@ -87,7 +87,15 @@ function settingsOf(ingress: MultiClusterIngress): { asked: MultiClusterOptions;
   const findings = caddyFindings(ingress)
   if (findings.length > 0) throw new Terminal(findings.map(({ field, message }) => `${field}: ${message}`).join('; '))
   const { options } = parseMultiClusterOptions(ingress, 'MultiClusterIngress')
-  return { asked: options, settings: routeSettings(options) }
+  return { asked: options, settings: routeSettings({ ...passiveChecks(options), ...options }) }
+}
+
+/**
+ * Passive checks are made only where they are asked for: to Caddy a request whose body is malformed is a failure of the
+ * pod, so by a few of them anybody could take all pods away from everybody.
+ */
+function passiveChecks({ passiveSeconds }: MultiClusterOptions): Pick<MultiClusterOptions, 'passiveFailures'> {
+  return passiveSeconds === undefined ? { passiveFailures: 0 } : {}
 }
 
 /** On several Caddies it is known only as far as all of them agree, and absent only where all of them say so. */

@@ -6,8 +6,12 @@ import { type CaddyHandler, type CaddyRoute, UPSTREAM_VARIABLE } from './caddy-c
 import { literal } from './literal.ts'
 import { repeatServers } from './repeat-servers.ts'
 
-/** Against a server that is gone and not yet known to be: enough for passive checks to notice on the way. */
-const RETRIES = 3
+/**
+ * Servers that are tried for one request, where some are gone and not yet known to be: with weights they are chosen by
+ * chance, and half of them may be gone.
+ */
+const RETRIES = 25
+const RETRY_INTERVAL = '10ms'
 
 /**
  * The routes of a balancer that send to one Service port. One reverse proxy a port, so that health checks are made once
@@ -98,11 +102,17 @@ function reverseProxy(
     transport: transport(protocol, options),
     load_balancing: {
       selection_policy: selectionPolicy(dials, options, cookieName),
-      ...(new Set(dials).size > 1 ? { retries: RETRIES } : {}),
+      ...(new Set(dials).size > 1 ? retries(options) : {}),
     },
     ...(Object.keys(health).length === 0 ? {} : { health_checks: health }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   }
+}
+
+/** Not once more after a server that took all its time: whoever is slow must not be asked many times over. */
+function retries({ connectTimeoutSeconds, responseTimeoutSeconds }: RouteOptions): object {
+  const longest = responseTimeoutSeconds + 2 * connectTimeoutSeconds
+  return { retries: RETRIES, try_duration: `${longest}s`, try_interval: RETRY_INTERVAL }
 }
 
 function transport(
@@ -129,16 +139,7 @@ function selectionPolicy(dials: readonly string[], { affinity }: RouteOptions, c
   return { policy: new Set(dials).size === dials.length ? 'round_robin' : 'random' }
 }
 
-/**
- * No passive checks beside a limit of bodies: one that is cut off counts as a failure of the pod, so whoever sends three
- * of them would take it away from everybody.
- */
-function healthChecks({
-  healthCheck,
-  passiveFailures,
-  passiveSeconds,
-  requestBodyLimit,
-}: RouteOptions): Record<string, object> {
+function healthChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOptions): Record<string, object> {
   return {
     ...(healthCheck === undefined || healthCheck.protocol === 'tcp'
       ? {}
@@ -150,9 +151,7 @@ function healthChecks({
             timeout: `${healthCheck.timeoutSeconds}s`,
           },
         }),
-    ...(passiveFailures === 0 || requestBodyLimit > 0
-      ? {}
-      : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
+    ...(passiveFailures === 0 ? {} : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
   }
 }
 
