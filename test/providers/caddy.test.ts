@@ -198,6 +198,38 @@ t.test('every row of the path table, as a request', real, async (t) => {
   }
 })
 
+t.test('paths are compared decoded and cleaned, the longest first', real, async (t) => {
+  const { balancer, echo, ask, changes } = await world(t)
+  const services = ['root', 'admin', 'short', 'long']
+  const object = (paths: Record<string, string>) =>
+    shop({}, { rules: Object.entries(paths).map(([path, service]) => ruleOf('shop.example.com', service, path)) })
+  const ingress = object({ '/': 'root', '/admin': 'admin', '/%61%61': 'short', '/aa/b': 'long' })
+  const backends = backendsOf(
+    echo.port,
+    Object.fromEntries(services.map((name, index) => [name, [`127.0.1.${index + 1}`]])),
+  )
+  await balancer.ensureLoadBalancer(ingress, contextOf(ingress, backends))
+  const served = async (path: string) =>
+    services[Number((await ask(path, { host: 'shop.example.com' })).echo.address.split('.')[3]) - 1]
+  for (const path of ['/admin', '/%61dmin/x', '//admin', '/./admin', '/x/..%2fadmin', '/x/%2e%2e/admin', '/admin%2Fx'])
+    t.equal(await served(path), 'admin', path)
+  for (const path of ['/', '/ADMIN', '/adminx', '/admin;x', '/admin/..', '/admin%00', '/%7Benv.HOME%7D'])
+    t.equal(await served(path), 'root', path)
+  for (const path of ['/aa/b', '/%61a/%62/c']) t.equal(await served(path), 'long', path)
+  for (const path of ['/aa', '/%61%61/c']) t.equal(await served(path), 'short', path)
+
+  const before = changes().length
+  for (const path of ['/a//b', '/a/../b', '/a/.', '/a%2F%2e/b', '/%FF']) {
+    const unmatchable = object({ [path]: 'root' })
+    t.match(balancer.validate?.(unmatchable), [{ field: 'spec.rules[0].http.paths[0].path' }], path)
+    await t.rejects(
+      balancer.ensureLoadBalancer(unmatchable, contextOf(unmatchable, backends)),
+      /must be UTF-8, without/,
+    )
+  }
+  t.equal(changes().length, before)
+})
+
 t.test('it passes the conformance kit', real, async (t) => {
   const { options } = await world(t)
   const createProvider = () => createCaddyProvider(options, { logger: silentLogger, clock: createSystemClock() })
@@ -524,6 +556,20 @@ t.test('rewrite, headers, body limit, timeouts, protocols', real, async (t) => {
   t.equal(await seen('/shop/'), '/v1/')
   t.equal(await seen('/exact'), '/v1')
   t.equal(await seen('//shop//cart'), '/v1//cart')
+  t.equal(await seen('/%73hop%2Fcart%2F1'), '/v1%2Fcart%2F1', 'however it is written')
+  for (const path of [
+    '/cart/../shop/cart',
+    '/shop/x/../../shop/cart',
+    '/shop/%2e%2e/shop',
+    '/./shop/cart',
+    '/shop/.',
+  ]) {
+    const { status } = await ask(path, { host: 'shop.example.com' })
+    t.equal(status, 400, `${path}: nothing leads out of the target`)
+  }
+  await put({ 'rewrite-target': '/v1' }, [{ path: '/caf%C3%A9/50%25/a.b', pathType: 'Prefix' }])
+  t.equal(await seen('/caf%c3%a9/50%25/a.b/x'), '/v1/x')
+  t.equal((await ask('/caf%C3%A9/50%25/aXb', { host: 'shop.example.com' })).status, 404)
   await put({ 'rewrite-target': '/' }, [prefix])
   t.equal(await seen('/shop'), '/')
   t.equal(await seen('/shop/cart'), '/cart')

@@ -36,7 +36,7 @@ import { readContent } from './render-configuration.ts'
 import { servedCertificate } from './served-certificate.ts'
 
 /** A new way to render makes every record outdated, so that balancers are brought to it. */
-const RENDERING = 1
+const RENDERING = 2
 
 /** Balancers of layer 7 in one Caddy or several, by their admin endpoints; see docs/caddy.md. */
 export const caddyProviderFactory: ProviderFactory = ({ options, fault, logger, clock }) =>

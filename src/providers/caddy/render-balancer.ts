@@ -10,6 +10,7 @@ import {
   TLS_VARIABLE,
 } from './caddy-configuration.ts'
 import { type CaddyRecord, recordHandler, recordOf, subroutes } from './caddy-record.ts'
+import { decodedPath } from './decoded-path.ts'
 import { escapeExpression } from './escape-expression.ts'
 import { literal } from './literal.ts'
 import { renderUpstream } from './render-upstream.ts'
@@ -87,22 +88,44 @@ function tlsRedirect(status: number, httpsPort: number): CaddyRoute[] {
 /** Each path has one of its own: what is replaced is what the path matched. */
 function rewriteRoutes({ routes, rewriteTarget }: Pick<CaddyRecord, 'routes' | 'rewriteTarget'>): CaddyRoute[] {
   if (rewriteTarget === undefined) return []
-  return routes.map((route, index) => ({
-    match: [{ vars: { [ROUTE_VARIABLE]: [String(index)] } }],
-    handle: [rewriteHandler(route, rewriteTarget)],
-  }))
+  return [
+    refuseDotSegments(),
+    ...routes.map((route, index) => ({
+      match: [{ vars: { [ROUTE_VARIABLE]: [String(index)] } }],
+      handle: [rewriteHandler(route, rewriteTarget)],
+    })),
+  ]
 }
 
-/** Of the path as it came in the request, in which a slash may be doubled. */
+/** `/../` behind the target would lead out of it, as the pod understands the path. No client means it: they resolve it. */
+function refuseDotSegments(): CaddyRoute {
+  const vars_regexp = { '{http.request.uri.path}': { pattern: '(^|/)[.]{1,2}(/|$)' } }
+  const isNotRewritten = { vars: { [ROUTE_VARIABLE]: [''] } }
+  return {
+    match: [{ vars_regexp, not: [isNotRewritten] }],
+    handle: [{ handler: 'static_response', status_code: 400 }],
+  }
+}
+
+/** Of the path as it came in the request: slashes may be doubled there, and anything may be written as `%XX`. */
 function rewriteHandler({ match, path }: PlannedRoute, target: string): CaddyHandler {
-  const text = escapeExpression(path).replaceAll('/', '/+')
+  const text = [...Buffer.from(decodedPath(path))].map(writtenAnyway).join('')
   const base = literal(target).replaceAll('$', '$$$$')
   const below = base.replace(/\/$/, '')
   const replacement =
     match === 'Exact'
       ? { find: `^${text}$`, replace: base }
       : path === '/'
-        ? { find: '^/+', replace: `${below}/` }
-        : { find: `^${text}(/|$)`, replace: `${below}$1` }
+        ? { find: `^${text}`, replace: `${below}/` }
+        : { find: `^${text}(${SLASH}|$)`, replace: `${below}$1` }
   return { handler: 'rewrite', path_regexp: [replacement] }
+}
+
+const SLASH = '(?:/|%2[Ff])'
+
+function writtenAnyway(byte: number): string {
+  const text = String.fromCharCode(byte)
+  if (text === '/') return `${SLASH}+`
+  const encoded = `%(?i:${byte.toString(16).padStart(2, '0')})`
+  return byte < 0x80 && text !== '%' ? `(?:${escapeExpression(text)}|${encoded})` : encoded
 }

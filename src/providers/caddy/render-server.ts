@@ -13,6 +13,7 @@ import {
   UPSTREAM_VARIABLE,
 } from './caddy-configuration.ts'
 import type { CaddyRecord } from './caddy-record.ts'
+import { decodedPath } from './decoded-path.ts'
 import { escapeExpression } from './escape-expression.ts'
 
 /** What listens on addresses that the same balancers share. */
@@ -72,6 +73,11 @@ interface OwnedRoute extends PlannedRoute {
   index: number
 }
 
+/** With its path as it is compared, which says also which of two is the longer. */
+function ownedRoute(owner: CaddyRecord, route: PlannedRoute, index: number): OwnedRoute {
+  return { ...route, path: decodedPath(route.path), owner, index }
+}
+
 const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, TLS_VARIABLE, ROUTE_VARIABLE] as const
 /** What a table of paths says of a request, until it is put into variables. */
 const placeholder = (variable: string) => `{${variable}}`
@@ -88,7 +94,7 @@ const PATH = 'path'
  */
 function dispatch(balancers: readonly ServedBalancer[]): CaddyRoute[] {
   const routes = balancers
-    .flatMap(({ record }) => record.routes.map((route, index): OwnedRoute => ({ ...route, owner: record, index })))
+    .flatMap(({ record }) => record.routes.map((route, index) => ownedRoute(record, route, index)))
     .sort(compareRoutes)
   const hosts = [...Map.groupBy(routes, ({ host }) => host)].map(
     ([host, ofHost]): CaddyRoute => ({
@@ -147,17 +153,9 @@ function defaultRoute({ identity, defaultUpstream = '' }: CaddyRecord): CaddyRou
 }
 
 function patternOf({ match, path }: PlannedRoute): string {
-  const text = escapeExpression(decodedPath(path))
+  const text = escapeExpression(path)
   if (match === 'Exact') return `^${text}$`
   return path === '/' ? '^/' : `^${text}(/|$)`
-}
-
-function decodedPath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** By name: hosts, then wildcard hosts, then any; a name is served with the certificate of the first balancer that has one. */
