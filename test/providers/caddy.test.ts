@@ -356,6 +356,18 @@ t.test('TLS by name, rotation, redirect', real, async (t) => {
   })
   t.match(await ask('/', { host: 'plain.example.org' }), { status: 200 }, 'a host without certificate stays')
 
+  // By whatever the host is served: a rule for any host, the default backend, a wildcard that is wider.
+  const annotations = { [`${ANNOTATION_PREFIX}redirect-http-to-https`]: 'true' }
+  const defaultBackend = { service: { name: 'web', port: { number: 80 } } }
+  for (const spec of [{ rules: [ruleOf('')] }, { rules: [], defaultBackend }, { rules: [ruleOf('*.example.com')] }]) {
+    await put([exact], shop({ annotations }, spec))
+    t.equal((await ask('/', { host: 'A.example.com.' })).status, 308)
+    t.equal((await ask('/', { host: 'b.example.com' })).status, 200)
+  }
+  await put([{ ...exact, hosts: [] }], shop({ annotations }, { rules: [ruleOf('')] }))
+  t.equal((await ask('/', { host: 'b.example.com' })).status, 308, 'a certificate for every host')
+  await put([exact, wildcard])
+
   const before = changes().length
   await put([await issue('rotated', ['a.example.com'], 'exact'), wildcard])
   t.equal(changes().length, before + 1, 'rotation is one change')

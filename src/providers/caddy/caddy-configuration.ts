@@ -55,7 +55,5 @@ export const OURS = 'webhook-cloud-provider'
 /** Set for each request by the dispatching route of an address, and asked by the routes of balancers; empty for none. */
 export const BALANCER_VARIABLE = `${OURS}.balancer`
 export const UPSTREAM_VARIABLE = `${OURS}.upstream`
-/** `yes` where a certificate covers the host. */
-export const TLS_VARIABLE = `${OURS}.tls`
 /** The place of the route among those of its balancer, where its path is rewritten. */
 export const ROUTE_VARIABLE = `${OURS}.route`

@@ -2,16 +2,11 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import type { PlannedRoute, RoutePlan } from '../../domain/routing/route-plan.ts'
 import { balancerId } from './balancer-id.ts'
-import {
-  BALANCER_VARIABLE,
-  type CaddyHandler,
-  type CaddyRoute,
-  ROUTE_VARIABLE,
-  TLS_VARIABLE,
-} from './caddy-configuration.ts'
+import { BALANCER_VARIABLE, type CaddyHandler, type CaddyRoute, ROUTE_VARIABLE } from './caddy-configuration.ts'
 import { type CaddyRecord, recordHandler, recordOf, subroutes } from './caddy-record.ts'
 import { decodedPath } from './decoded-path.ts'
 import { escapeExpression } from './escape-expression.ts'
+import { hostSpellings } from './host-spellings.ts'
 import { literal } from './literal.ts'
 import { renderUpstream } from './render-upstream.ts'
 
@@ -44,7 +39,7 @@ export function renderBalancer(
       {
         handler: 'subroute',
         routes: [
-          ...tlsRedirect(options.tlsRedirect, settings.httpsPort),
+          ...tlsRedirect(options.tlsRedirect, record.certificates, settings.httpsPort),
           ...rewriteRoutes(record),
           ...upstreams.flatMap((each) => renderUpstream(each, options, cookieName, subroutes(served))),
         ],
@@ -72,14 +67,19 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** On the port for plain HTTP alone; the path is the one that was asked for, whatever it is rewritten to. */
-function tlsRedirect(status: number, httpsPort: number): CaddyRoute[] {
-  if (status === 0) return []
+/**
+ * On the port for plain HTTP alone, for hosts with a certificate, by whatever rule or default backend they are served; the
+ * path is the one that was asked for, whatever it is rewritten to.
+ */
+function tlsRedirect(status: number, certificates: CaddyRecord['certificates'], httpsPort: number): CaddyRoute[] {
+  if (status === 0 || certificates.length === 0) return []
   const port = httpsPort === 443 ? '' : `:${httpsPort}`
   const location = `https://{http.request.host}${port}{http.request.orig_uri}`
+  const isForAll = certificates.some(({ hosts }) => hosts.length === 0)
+  const hosts = [...new Set(certificates.flatMap((each) => each.hosts))].sort()
   return [
     {
-      match: [{ protocol: 'http', vars: { [TLS_VARIABLE]: ['yes'] } }],
+      match: [{ protocol: 'http', ...(isForAll ? {} : { host: hosts.flatMap(hostSpellings) }) }],
       handle: [{ handler: 'static_response', status_code: status, headers: { Location: [location] } }],
     },
   ]

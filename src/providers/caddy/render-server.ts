@@ -9,12 +9,12 @@ import {
   type CaddyServer,
   OURS,
   ROUTE_VARIABLE,
-  TLS_VARIABLE,
   UPSTREAM_VARIABLE,
 } from './caddy-configuration.ts'
 import type { CaddyRecord } from './caddy-record.ts'
 import { decodedPath } from './decoded-path.ts'
 import { escapeExpression } from './escape-expression.ts'
+import { hostSpellings } from './host-spellings.ts'
 
 /** What listens on addresses that the same balancers share. */
 export interface SharedAddresses {
@@ -78,7 +78,7 @@ function ownedRoute(owner: CaddyRecord, route: PlannedRoute, index: number): Own
   return { ...route, path: decodedPath(route.path), owner, index }
 }
 
-const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, TLS_VARIABLE, ROUTE_VARIABLE] as const
+const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, ROUTE_VARIABLE] as const
 /** What a table of paths says of a request, until it is put into variables. */
 const placeholder = (variable: string) => `{${variable}}`
 const NOBODY = { vars: { [BALANCER_VARIABLE]: [''] } }
@@ -99,8 +99,7 @@ function dispatch(balancers: readonly ServedBalancer[]): CaddyRoute[] {
   const hosts = [...Map.groupBy(routes, ({ host }) => host)].map(
     ([host, ofHost]): CaddyRoute => ({
       group: `${OURS}.host`,
-      // A name may end with the dot of the root.
-      ...(host === '' ? {} : { match: [{ host: [host, `${host}.`] }] }),
+      ...(host === '' ? {} : { match: [{ host: hostSpellings(host) }] }),
       handle: [pathTable(ofHost)],
     }),
   )
@@ -140,7 +139,6 @@ function pathTable(routes: readonly OwnedRoute[]): CaddyHandler {
       outputs: [
         balancerId(route.owner.identity),
         route.upstream ?? '',
-        route.tls ? 'yes' : '',
         route.owner.rewriteTarget === undefined ? '' : String(route.index),
       ],
     })),
