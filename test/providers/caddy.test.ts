@@ -393,6 +393,19 @@ t.test('TLS by name, rotation, redirect', real, async (t) => {
     await t.rejects(put([certificate]), fault)
   }
   t.match(await over('c.example.com'), { status: 200 }, 'what serves keeps serving')
+
+  await balancer.ensureLoadBalancerDeleted(other, contextOf(other, { services: [] }))
+  await put([exact, wildcard])
+  const pods = backendsOf(echo.port, { web: ['127.0.1.2'] })
+  const mixed = [{ ...exact, key: wildcard.key }, await issue('new', ['*.example.com'], 'wildcard')] as Certificate[]
+  const context = contextOf(object, pods, { certificates: mixed, fingerprint: 'two' })
+  await t.rejects(balancer.updateLoadBalancer(object, context), /secret shop.exact: the key is not that/)
+  t.match(await over('a.example.com'), { commonName: 'exact', echo: { address: '127.0.1.2' } }, 'of before; new pods')
+  t.match(await over('b.example.com'), { commonName: 'new' }, 'one bad Secret does not hold up another')
+  const count = changes().length
+  await t.rejects(balancer.updateLoadBalancer(object, context), /secret shop.exact/, 'it is told again')
+  t.equal(changes().length, count)
+  t.not((await balancer.getLoadBalancer(object, context))?.fingerprint, 'two')
 })
 
 t.test('a certificate for hosts without one', real, async (t) => {
@@ -717,6 +730,10 @@ t.test('several Caddies serve the same', real, async (t) => {
   await both.ensureLoadBalancer(object, moved).catch(() => undefined)
   await second.restart()
   t.equal((await both.getLoadBalancer(object, moved))?.fingerprint, undefined, 'the second has nothing')
+  const held = structuredClone(moved.backends)
+  for (const port of held.services.flatMap(({ ports }) => ports)) Object.assign(port, { state: 'held', pools: [] })
+  await both.updateLoadBalancer(object, { ...moved, backends: held })
+  t.match(JSON.stringify(await apps(second)), /127\.0\.1\.2/, 'what is held is known of the other')
   await both.updateLoadBalancer(object, moved)
   t.same(await apps(caddy), await apps(second))
   await both.ensureLoadBalancerDeleted(object, moved)

@@ -62,7 +62,9 @@ export function createCaddyProvider(
       if (assignment.kind === 'assigned') return assignment.assigned
       throw new Terminal(assignment.message)
     }
-    const { assigned, changed } = await fleet.submit({ kind: 'put', identity, fingerprint, plan, assign }, signal)
+    const edit: PutBalancer = { kind: 'put', identity, fingerprint, plan, assign }
+    const { assigned, changed, faults = [] } = await fleet.submit(edit, signal)
+    if (faults.length > 0) throw new Error(faults.join('; '))
     return { ...(assigned && { status: publishedStatus(assigned) }), changed }
   }
 
