@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request as plainRequest } from 'node:http'
+import { createServer as createHttpServer, request as plainRequest } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { request as tlsRequest } from 'node:https'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
@@ -634,6 +636,72 @@ t.test('rewrite, headers, body limit, timeouts, protocols', real, async (t) => {
     504,
     'nobody waits for ever',
   )
+})
+
+t.test('gRPC over h2c, and upgrades', real, async (t) => {
+  const { balancer, options } = await world(t)
+  const authority = await createTestAuthority()
+  const { cert, key } = await authority.issue({ commonNames: ['grpc'], usage: 'server' })
+  const certificates = [{ hosts: ['shop.example.com'], secretName: 'grpc', certificate: cert, key }]
+  const put = (protocol: string, port: number) => {
+    const object = shop({ annotations: { [`${ANNOTATION_PREFIX}backend-protocol`]: protocol } })
+    return balancer.ensureLoadBalancer(
+      object,
+      contextOf(object, backendsOf(port, { web: ['127.0.1.1'] }), { certificates }),
+    )
+  }
+  const listen = async (server: Server) => {
+    await new Promise<void>((resolve) => void server.listen(0, '0.0.0.0', resolve))
+    t.teardown(() => server.close())
+    return (server.address() as AddressInfo).port
+  }
+
+  const grpc = createHttp2Server()
+  grpc.on('stream', (stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    // Each message is answered at once, while the request goes on.
+    stream.pipe(stream)
+  })
+  await put('h2c', await listen(grpc))
+  const session = connectHttp2(`https://127.0.2.1:${options.httpsPort}`, {
+    servername: 'shop.example.com',
+    rejectUnauthorized: false,
+  })
+  t.teardown(() => session.destroy())
+  const call = session.request({
+    ':method': 'POST',
+    ':path': '/shop.Cart/Watch',
+    ':authority': 'shop.example.com',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  const trailers = new Promise((resolve) => void call.once('trailers', resolve))
+  for (const message of ['one', 'two']) {
+    call.write(message)
+    const [answer] = await once(call, 'data')
+    t.equal(String(answer), message, 'both ways at the same time')
+  }
+  call.end()
+  call.resume()
+  t.match(await trailers, { 'grpc-status': '0' })
+
+  const sockets = createHttpServer().on('upgrade', (_request, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    socket.pipe(socket)
+  })
+  await put('http', await listen(sockets))
+  const upgrade = plainRequest({
+    host: '127.0.2.1',
+    port: options.httpPort,
+    headers: { host: 'shop.example.com', connection: 'Upgrade', upgrade: 'websocket' },
+  })
+  upgrade.end()
+  const [response, socket] = (await once(upgrade, 'upgrade')) as [unknown, Socket]
+  t.match(response, { statusCode: 101 })
+  socket.write('ping')
+  t.equal(String((await once(socket, 'data'))[0]), 'ping')
+  socket.destroy()
 })
 
 t.test('pods that fail are found out', real, async (t) => {
