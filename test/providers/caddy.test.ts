@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer as createHttpServer, request as plainRequest } from 'node:http'
+import { createServer as createHttpServer, request as plainRequest, type ServerResponse } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { request as tlsRequest } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -702,6 +702,26 @@ t.test('gRPC over h2c, and upgrades', real, async (t) => {
   socket.write('ping')
   t.equal(String((await once(socket, 'data'))[0]), 'ping')
   socket.destroy()
+})
+
+t.test('a change waits for no request, and every request that runs is finished', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop()
+  const put = (address: string) =>
+    balancer.ensureLoadBalancer(object, contextOf(object, backendsOf(echo.port, { web: [address] })))
+  await put('127.0.1.1')
+  const arrived = Promise.withResolvers<ServerResponse>()
+  echo.intercept(({ url }, response) => {
+    if (url !== '/slow') return false
+    arrived.resolve(response)
+    return true
+  })
+  const slow = ask('/slow', { host: 'shop.example.com' })
+  const response = await arrived.promise
+  await put('127.0.1.2')
+  t.equal((await ask('/', { host: 'shop.example.com' })).echo.address, '127.0.1.2')
+  response.end('at last')
+  t.match(await slow, { status: 200, body: 'at last' })
 })
 
 t.test('pods that fail are found out', real, async (t) => {
