@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Agent, createServer, request as plainRequest } from 'node:http'
-import { createServer as createHttp2Server } from 'node:http2'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer, request as tlsRequest } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -81,7 +81,8 @@ async function world(t: Test): Promise<World> {
           : undefined
       const answer: Parameters<typeof createServer>[1] = (request, response) => {
         const { url: path, headers } = request
-        request.resume().on('end', () => response.end(JSON.stringify({ server: name, path, headers })))
+        const end = () => response.end(JSON.stringify({ server: name, path, headers }))
+        request.resume().on('end', () => (path === '/slow' ? setTimeout(end, 1_000) : end()))
       }
       const server =
         tls !== undefined
@@ -159,6 +160,21 @@ function ask(
     else sent.write(body)
     sent.end()
   })
+}
+
+/** A request of HTTP/2, and its status. */
+function askHttp2(host: string, method: string, body?: string): Promise<number> {
+  const session = connectHttp2(`http://${LISTEN}`)
+  return new Promise<number>((resolve, reject) => {
+    session.once('error', reject)
+    const stream = session.request(
+      { ':method': method, ':path': '/', ':authority': host },
+      { endStream: body === undefined },
+    )
+    stream.once('error', reject)
+    stream.once('response', (headers) => resolve(headers[':status'] ?? 0))
+    if (body !== undefined) stream.end(body)
+  }).finally(() => session.destroy())
 }
 
 const annotations = (short: Record<string, string>) =>
@@ -306,7 +322,10 @@ t.test('what annotations ask for', real, async (t) => {
     ask('a.com/', { method: 'POST', body, headers: more })
   t.equal((await post('0123456789', { 'Content-Length': '10' })).status, 200)
   t.equal((await post('01234567890', { 'Content-Length': '11' })).status, 413)
+  t.equal((await post('', { 'Content-Length': `${2 ** 32 + 1}` })).status, 413, 'more than 32 bits')
   t.equal((await post(['01', '2'])).status, 411)
+  t.equal(await askHttp2('a.com', 'POST', '01234'), 411, 'HTTP/2 without a length')
+  t.equal(await askHttp2('a.com', 'GET'), 200)
 
   await ensure(shop(good), backends)
   t.equal((await ask('b.com/')).status, 404)
@@ -360,6 +379,47 @@ t.test('servers, weights and sessions, without a reload', real, async (t) => {
     servers.add(first.seen.server ?? '')
   }
   t.equal(servers.size, 3, 'an added server has a cookie too')
+
+  const first = await ask('a.com/')
+  const headers = { Cookie: `${first.headers['set-cookie']}`.split(';')[0] ?? '' }
+  const slow = ask('a.com/slow', { headers })
+  await ask('a.com/', { headers })
+  const left = Object.entries({ one, two, three }).filter(([name]) => name !== first.seen.server)
+  await ensure(
+    shop(rules, { affinity: 'cookie' }),
+    pools(
+      left.map(([, address]) => address),
+      [],
+    ),
+  )
+  const next = await ask('a.com/', { headers })
+  t.not(next.seen.server, first.seen.server, 'who has the cookie of a server that goes is sent elsewhere')
+  t.equal((await slow).seen.server, first.seen.server, 'and what was begun is finished')
+})
+
+t.test('what clients say is not believed', real, async (t) => {
+  const { ensure, pod } = await world(t)
+  await ensure(
+    shop({ 'a.com': [prefix('/')], '*.b.com': [prefix('/')] }),
+    buildBackends({ web: serving(await pod('web')) }),
+  )
+  for (const [host, status] of [
+    ['A.com.:80', 200],
+    ['a.com/', 404],
+    ['c.com,a.com', 404],
+    ['x.b.com', 200],
+    ['b.com', 404],
+    ['x.y.b.com', 404],
+    ['_any', 404],
+  ] as const) {
+    t.equal((await ask('a.com/', { headers: { Host: host } })).status, status, host)
+  }
+  const said = ['X-Forwarded-For', 'x_forwarded_for', 'X-Forwarded-Proto', 'X-Forwarded-Port', 'Forwarded', 'X-Real-IP']
+  const { seen } = await ask('a.com/', { headers: Object.fromEntries(said.map((name) => [name, 'forged'])) })
+  t.equal(seen.headers?.['x-forwarded-for'], '127.0.0.1')
+  t.notOk(Object.values(seen.headers ?? {}).includes('forged'), JSON.stringify(seen.headers))
+  const upgraded = await ask('a.com/', { headers: { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c' } })
+  t.equal(upgraded.seen.headers?.['upgrade'], undefined, 'no tunnel past the routes')
 })
 
 t.test('HTTPS towards clients, without a reload for hosts and certificates', real, async (t) => {
