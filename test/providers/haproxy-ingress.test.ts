@@ -453,6 +453,18 @@ t.test('HTTPS towards clients, without a reload for hosts and certificates', rea
   await t.rejects(ask('a.com/', { servername: 'a.com' }), 'a certificate that is gone')
   t.equal(await haproxy.reloads(), before)
 
+  const names = Array.from({ length: 200 }, (_, index) => `${'h'.repeat(60)}.${'x'.repeat(30)}${index}.example.com`)
+  const many = await certificate('many', [...names, 'a.com'], 'many')
+  await ensure(shop(rules, redirected), backends, [many])
+  t.match(await ask('a.com/', { servername: 'a.com' }), { commonName: 'many' })
+  t.equal((await ensure(shop(rules, redirected), backends, [many])).changed, false, 'many names')
+  t.equal(await haproxy.reloads(), before)
+  const long = await certificate('long', ['a.com'], 'many')
+  const chain = Array.from({ length: 40 }, () => long.certificate?.trim()).join('\n')
+  await ensure(shop(rules, redirected), backends, [{ ...long, certificate: chain }])
+  t.match(await ask('a.com/', { servername: 'a.com' }), { commonName: 'long' }, 'longer than what fits a command')
+  t.equal(await haproxy.reloads(), before + 1)
+
   await ensure(shop(rules), backends, [wild, await certificate('all', [], 'all')])
   t.match(await ask('other.com/', { servername: 'other.com' }), { commonName: 'all' })
   t.match(await ask('plain.com/', { servername: '' }), { commonName: 'all', status: 200 })

@@ -82,11 +82,12 @@ async function applyToProcess(
 ): Promise<Applied> {
   const { runtime } = haproxy
   if ((await runtime.generation()) !== rendered.generation) return reload(rendered, haproxy)
-  const filesChanged = await updateRunningFiles(rendered, renewed, runtime)
+  const files = await updateRunningFiles(rendered, renewed, runtime)
+  if (files === 'impossible') return reload(rendered, haproxy)
   const serversChanged = await updateServers(rendered, haproxy)
   const left = await removeLeavingServers(rendered, runtime)
   if (left === undefined) return reload(rendered, haproxy)
-  return { by: filesChanged || serversChanged ? 'runtime' : 'nothing', leaving: left }
+  return { by: files === 'updated' || serversChanged ? 'runtime' : 'nothing', leaving: left }
 }
 
 async function updateServers(rendered: RenderedConfiguration, { runtime, logger }: Haproxy): Promise<boolean> {
