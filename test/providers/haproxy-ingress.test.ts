@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { Agent, createServer, request as plainRequest } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { createServer as createTlsServer, request as tlsRequest } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
+import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -470,11 +471,14 @@ t.test('HTTPS towards clients, without a reload for hosts and certificates', rea
   t.match(await ask('plain.com/', { servername: '' }), { commonName: 'all', status: 200 })
   t.match(await ask('b.a.com/', { servername: 'b.a.com' }), { commonName: 'wild' })
 
-  const bad = { ...first, certificate: first.key ?? '' }
-  await t.rejects(
-    ensure(shop(rules), backends, [bad]),
-    /HAProxy refuses the configuration with MultiClusterIngress shop\/storefront/,
-  )
+  const faults: [Certificate, RegExp][] = [
+    [{ ...first, certificate: first.key ?? '' }, /secret shop\/one: the certificate is no PEM/],
+    [{ ...first, key: first.certificate ?? '' }, /secret shop\/one: the key is no PEM of a private key/],
+    [{ ...first, key: wild.key ?? '' }, /secret shop\/one: the key is not that of the certificate/],
+  ]
+  for (const [bad, message] of faults) {
+    await t.rejects(ensure(shop(rules), backends, [bad]), { kind: 'Terminal', message })
+  }
   t.match(await ask('b.a.com/', { servername: 'b.a.com' }), { commonName: 'wild' }, 'what served serves')
   await ensure(shop(rules), backends, [])
   await t.rejects(ask('a.com/', { servername: 'a.com' }), 'nobody listens')
@@ -513,6 +517,31 @@ t.test('a pool that is held keeps what it served', real, async (t) => {
   t.equal((await ask('a.com/')).status, 200)
   await ensure(shop({ 'a.com': [prefix('/')] }), buildBackends({ web: [buildPort({})] }))
   t.equal((await ask('a.com/')).status, 503)
+})
+
+t.test('files that cannot be written, or were spoiled, leave what serves as it is', real, async (t) => {
+  const { haproxy, ensure, pod } = await world(t)
+  const backends = buildBackends({ web: serving(await pod('web')) })
+  await ensure(shop({ 'a.com': [prefix('/')] }), backends)
+  const files = () =>
+    readdirSync(haproxy.stateDirectory, { recursive: true, withFileTypes: true })
+      .filter((each) => each.isFile() && !each.name.endsWith('.new') && each.name !== 'lock')
+      .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'utf8')])
+  const before = files()
+  // In the place of what is written last.
+  mkdirSync(`${haproxy.file}.new`)
+  const wanted = shop({ 'a.com': [prefix('/')], 'b.com': [prefix('/')] }, { 'response-timeout': '7' })
+  await t.rejects(ensure(wanted, backends), /haproxy\.cfg\.new/)
+  t.strictSame(files(), before, 'what was written before is put back')
+  rmdirSync(`${haproxy.file}.new`)
+  await ensure(wanted, backends)
+  t.equal((await ask('b.com/')).status, 200)
+
+  const [record = ''] = readdirSync(join(haproxy.stateDirectory, 'records'))
+  writeFileSync(join(haproxy.stateDirectory, 'keys', record), '-----BEGIN PRIVATE KEY-----')
+  const spoiled = await ensure(shop({ 'a.com': [prefix('/')] }), backends).then(String, String)
+  t.match(spoiled, new RegExp(`keys/${record} is no JSON`))
+  t.notMatch(spoiled, 'BEGIN')
 })
 
 t.test('what leads nowhere takes no port', real, async (t) => {

@@ -197,12 +197,19 @@ t.test('on a real HAProxy', { skip }, async (t) => {
       t.same(await get(), whole, `${what}: repaired`)
       t.same(await answers(4), { a: 2, b: 2 }, what)
     }
+    for (const damage of [() => appendFileSync(haproxy.file, '\nnonsense\n'), () => rmSync(haproxy.file)]) {
+      damage()
+      t.same(await get(), { status: whole.status }, 'a file that differs from what runs is seen')
+      await ensure()
+      t.notMatch(haproxy.configuration(), 'nonsense')
+      t.match(haproxy.configuration(), `backend ${name}`)
+      t.same(await get(), whole)
+    }
+    await haproxy.kill()
     appendFileSync(haproxy.file, '\nnonsense\n')
-    await ensure()
-    t.notMatch(haproxy.configuration(), 'nonsense', 'the file is written again')
-    rmSync(haproxy.file)
-    await ensure()
-    t.match(haproxy.configuration(), `backend ${name}`)
+    await t.rejects(get(), /HAProxy does not answer/)
+    await haproxy.start()
+    t.same(await get(), whole, 'nor does it keep HAProxy from starting')
 
     const records = join(haproxy.stateDirectory, 'records')
     t.equal(statSync(records).mode & 0o777, 0o700)
