@@ -64,6 +64,8 @@ export async function writeFiles(files: readonly ConfigurationFile[]): Promise<v
 /** Back to what they held, as HAProxy went on with that. */
 export async function restoreFiles(files: readonly { path: string; before: string | undefined }[]): Promise<void> {
   for (const { path, before } of files.toReversed()) {
+    // What could not be written need not, and perhaps cannot, be put back.
+    if ((await readText(path)) === before) continue
     if (before === undefined) await removeFile(path)
     else await writeWholeFile(path, before)
   }
