@@ -270,7 +270,7 @@ t.test('objects that share an address, as the reference says', real, async (t) =
         }
       }
     }),
-    { numRuns: 10 },
+    { numRuns: 6 },
   )
   for (const name of names) await remove(buildIngress({ metadata: { name } }))
   await t.rejects(ask('x.com/'), 'nobody listens any more')
@@ -621,13 +621,13 @@ t.test('no request fails or goes astray while things change', real, async (t) =>
   const before = await haproxy.reloads()
 
   const endpoints = await underLoad('a.com/cart/1', isRight, async () => {
-    for (let turn = 1; turn <= 15; turn += 1) await ensure(shop(rules), backends(turn))
+    for (let turn = 1; turn <= 8; turn += 1) await ensure(shop(rules), backends(turn))
   })
-  t.comment(`15 changes of endpoints: ${endpoints.asked} requests, ${endpoints.faults.length} failed`)
+  t.comment(`8 changes of endpoints: ${endpoints.asked} requests, ${endpoints.faults.length} failed`)
   t.strictSame(endpoints.faults, [])
 
   const maps = await underLoad('a.com/cart/1', isRight, async () => {
-    for (let turn = 1; turn <= 6; turn += 1) {
+    for (let turn = 1; turn <= 3; turn += 1) {
       // Around the one that is asked for: before it, behind it, and longer and shorter ones.
       const names = Array.from(
         { length: 40 },
@@ -645,7 +645,7 @@ t.test('no request fails or goes astray while things change', real, async (t) =>
       await ensure(shop({ ...more, ...rules, 'a.com': paths }), backends(0))
     }
   })
-  t.comment(`6 changes of hosts and paths: ${maps.asked} requests, ${maps.faults.length} failed`)
+  t.comment(`3 changes of hosts and paths: ${maps.asked} requests, ${maps.faults.length} failed`)
   t.strictSame(maps.faults, [])
   t.equal(await haproxy.reloads(), before)
 
@@ -660,16 +660,16 @@ t.test('no request fails or goes astray while things change', real, async (t) =>
     'a.com/cart/1',
     isRight,
     async () => {
-      for (let turn = 1; turn <= 6; turn += 1) await ensure(shop(rules), backends(0), await secure())
+      for (let turn = 1; turn <= 3; turn += 1) await ensure(shop(rules), backends(0), await secure())
     },
     { servername: 'a.com' },
   )
-  t.comment(`6 certificates: ${rotations.asked} handshakes and requests, ${rotations.faults.length} failed`)
+  t.comment(`3 certificates: ${rotations.asked} handshakes and requests, ${rotations.faults.length} failed`)
   t.strictSame(rotations.faults, [])
   t.equal(await haproxy.reloads(), opened)
 
   const reloads = await underLoad('a.com/cart/1', isRight, async () => {
-    for (let turn = 1; turn <= 3; turn += 1) {
+    for (let turn = 1; turn <= 2; turn += 1) {
       await ensure(shop({ 'a.com': [prefix('/', `new${turn}`)] }, {}, 'another'), backends(0))
       await ensure(shop({ 'a.com': [prefix('/', 'web')] }, { 'response-timeout': `${turn}` }, 'another'), backends(0))
     }
