@@ -174,6 +174,7 @@ t.test('what is done at run time', async (t) => {
     servers: Object.entries(weights).map(([name, weight]) => ({ name, address: '10.1.0.1', port: 80, weight })),
     serverArguments: [],
     remembersClients: false,
+    namesServersInCookie: false,
     ...more,
   })
   const runs = (weight: number, administered: RunningServer['administered'] = 'ready'): RunningServer[] => [
@@ -195,6 +196,11 @@ t.test('what is done at run time', async (t) => {
   t.same(serverCommands(rendered({}), runs(1)), ['set server b/x state drain'])
   t.same(serverCommands(rendered({}), runs(1, 'drain')), [], 'on its way out')
   t.same(serverCommands(rendered({ x: 1 }), runs(1, 'drain')), ['set server b/x state ready'], 'wanted again')
+  t.same(
+    serverCommands(rendered({}, { namesServersInCookie: true }), runs(1)),
+    ['set server b/x state maint'],
+    'a cookie would lead to a server that drains',
+  )
   const forgotten = 'clear table b data.server_id eq 7'
   t.same(serverCommands(rendered({}, remembering), runs(1)), ['set server b/x state drain', forgotten])
   t.same(serverCommands(rendered({ x: 0 }, remembering), runs(1)), ['set server b/x weight 0', forgotten])

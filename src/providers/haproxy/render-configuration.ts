@@ -18,6 +18,8 @@ import type { ServedRecord } from './served-record.ts'
 /** In the environment of every worker; `show env` tells it. */
 export const GENERATION_VARIABLE = 'WCP_GENERATION'
 
+const MOST_OLD_WORKERS = 50
+
 /** All records, of whatever layer, as one configuration. Pure. */
 export function renderConfiguration(
   records: readonly ServedRecord[],
@@ -85,6 +87,8 @@ function renderBase(options: HaproxyOptions, backends: readonly RenderedBackend[
     `stats socket ${quoteArgument(runtimeSocket)} mode 660 level admin expose-fd listeners`,
     `maxconn ${maxConnections}`,
     `hard-stop-after ${hardStopAfterSeconds}s`,
+    // Each keeps its memory for as long as one of its connections goes on.
+    `mworker-max-reloads ${MOST_OLD_WORKERS}`,
   ]
   const global = [
     ...(baseConfiguration === undefined ? own : []),
