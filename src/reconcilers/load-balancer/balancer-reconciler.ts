@@ -17,7 +17,7 @@ import { decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer, isWriteCertain, lookAtBalancer, readRecord, readSurroundings } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from './remove-orphans.ts'
-import { isSettledStill, rememberSettled } from './settled-pass.ts'
+import { isSettledStill, rememberSettled } from './settled-still.ts'
 
 /** look → gather → decide → apply for one kind. Only what writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(

@@ -13,7 +13,7 @@ import type { BalancedKind, ResolvedObject, Surroundings } from './balanced-reso
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerInputs, BalancerLook, BalancerSnapshot } from './balancer-snapshot.ts'
 import { servedBefore } from './pool-notes.ts'
-import { isKnownFaultless } from './settled-pass.ts'
+import { isKnownFaultless } from './settled-still.ts'
 
 /**
  * The object, whose it is, and its balancer. Undefined when the object does not exist. `earlier` is what was seen before
