@@ -19,7 +19,7 @@ export interface FunctionHandler {
 /** Starts the function. Rejects with a `CatalogueError` when it cannot start; then nothing was started. */
 export async function createFunctionHandler(options: HandlerOptions): Promise<FunctionHandler> {
   const clock = createSystemClock()
-  const settings = settingsOf(options, clock)
+  const settings = await settingsOf(options, clock)
   const { config, provider, logger } = settings
   const { app, start, close } = await openFunction(settings, clock)
   await app.ready()

@@ -28,15 +28,15 @@ export interface FunctionOptions {
  */
 export async function runFunction(options: FunctionOptions): Promise<void> {
   const clock = createSystemClock()
-  const served = await serve(settingsOf(options, clock), clock)
+  const served = await serve(await settingsOf(options, clock), clock)
   await options.stopped
   await served.close()
 }
 
 /** What the platform gives, as settings. Throws what `loadSettings` throws. */
-export function settingsOf(options: Omit<FunctionOptions, 'stopped'>, clock: Clock): Settings {
+export async function settingsOf(options: Omit<FunctionOptions, 'stopped'>, clock: Clock): Promise<Settings> {
   const { configFile, environment, registry, write, codeCache = NO_CODE_CACHE } = options
-  const settings = loadSettings({
+  const settings = await loadSettings({
     text: environment.WCP_CONFIG_YAML || readConfigFile(configFile),
     environment,
     registry,
