@@ -79,7 +79,11 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node:perf_hooks': PERFORMANCE,
   },
   // For debugging, and for routes that are regular expressions.
-  'find-my-way': { ...without('./lib/pretty-print', 'safe-regex2'), 'node:assert': ASSERT },
+  'find-my-way': {
+    ...without('./lib/pretty-print'),
+    'safe-regex2': 'module.exports = () => true',
+    'node:assert': ASSERT,
+  },
   // Requests that we write ourselves, without cookies that somebody reads.
   'light-my-request': { './lib/config-validator': 'module.exports = () => true', 'set-cookie-parser': 'export {}' },
   // What is logged is written by us, in this thread, and without secrets already.

@@ -71,13 +71,13 @@ export async function loadSettings(source: SettingsSource): Promise<Settings> {
 }
 
 /** At every start, so that nobody forgets. */
-function warnOfOpenDoors({ callers, server }: Config, logger: Logger): void {
+export function warnOfOpenDoors({ callers, server }: Config, logger: Logger): void {
   const doors = openDoors(callers, server)
   if (doors.length === 0) return
   logger.warn({ doors }, 'anyone who can reach these doors may call them (callers.anyone): see docs/security.md')
 }
 
-function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
+export function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
   return readSink({ url: queue.sink, caFile: queue.caFile, tokenFile: queue.tokenFile }, environment)
 }
 
