@@ -15,7 +15,7 @@ import { formatRatios, formatTable, putBetweenMarks } from './table.ts'
 const log = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** A figure that takes longer hangs. */
-const PATIENCE_MS = 240_000
+const PATIENCE_MS = 300_000
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -55,7 +55,7 @@ async function coldStarts(bench: Bench, peers: Peers, cluster: StubCluster): Pro
       ...row('Express 5', express),
     ]
   }
-  return interleaved(variants, rowsOf, { ...bench, rounds: bench.rounds ?? 7, seconds: 45 })
+  return interleaved(variants, rowsOf, { ...bench, rounds: bench.rounds ?? 7, seconds: 30 })
 }
 
 async function firstAnswer(target: Target, command: ProcessCommand): Promise<Record<StartMetric, number>> {
@@ -142,7 +142,7 @@ async function compareDoors(
   { name, ours, peer, asked }: Comparison,
   connections: number,
 ): Promise<Row[]> {
-  const load = { connections, requests: 2_000, warmUp: 500 }
+  const load = { connections, requests: 1_000, warmUp: 300 }
   const variants = { ours: () => measureDoor(bench, ours, load), peer: () => measureDoor(bench, peer, load) }
   return interleaved(
     variants,
@@ -160,6 +160,6 @@ async function compareDoors(
         )
       return [row('perSecond', 'throughput', '/s'), row('p99', 'p99', 'µs'), row('cpu', 'CPU a review', 'µs')]
     },
-    { ...bench, rounds: bench.rounds ?? 5, seconds: 15 },
+    { ...bench, rounds: bench.rounds ?? 5, seconds: 10 },
   )
 }
