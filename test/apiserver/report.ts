@@ -4,7 +4,8 @@ import { type CheckResult, kubernetesApiContract, nameOfCheck } from '../contrac
 export interface Report {
   /** What of the contract held on this server. What is known to differ counts as passed while it does differ. */
   contract(server: string, results: readonly CheckResult[], known?: readonly KnownDifference[]): void
-  scenario(name: string, run: () => Promise<void>): Promise<void>
+  /** What it tells is printed at its end, as another may be played beside it. */
+  scenario(name: string, run: (tell: (line: string) => void) => Promise<void>): Promise<void>
   failures(): number
   /** Prints the totals; returns the exit code. */
   conclude(): number
@@ -40,12 +41,15 @@ export function createReport(log: (line: string) => void): Report {
     },
     async scenario(name, run) {
       const start = performance.now()
+      const told: string[] = []
       try {
-        await run()
+        await run((line) => void told.push(line))
         scenarios.passed += 1
+        for (const line of told) log(`    ${line}`)
         log(`ok: scenario: ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
       } catch (error) {
         scenarios.failed += 1
+        for (const line of told) log(`    ${line}`)
         fail(`scenario: ${name}`, error instanceof Error ? error.stack : String(error))
       }
     },

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { knownDifferences } from '../contracts/known-differences.ts'
 import { createApiClient } from '../contracts/kubernetes-api/api-client.ts'
-import { webhookUsers } from '../contracts/kubernetes-api/bench.ts'
+import { type Receivers, webhookUsers } from '../contracts/kubernetes-api/bench.ts'
 import { openReceivers } from '../contracts/kubernetes-api/open-receivers.ts'
 import { startLocalServerUnderTest } from '../contracts/kubernetes-api/start-local-server-under-test.ts'
 import { kubernetesApiContract, runContract } from '../contracts/kubernetes-api-contract.ts'
@@ -43,15 +43,36 @@ async function binariesOrNone(): Promise<Binaries | undefined> {
 }
 
 async function onTheRealServer(binaries: Binaries, report: Report): Promise<void> {
+  const scenarios = (await loadScenarios<Scenario>(SCENARIOS)).filter(isWanted)
+  const beside = scenarios.filter((scenario) => scenario.beside)
+  const lanes = [
+    withServer(binaries, report, async (server, receivers) => {
+      const underTest = await apiServerUnderTest(server)
+      const checks = kubernetesApiContract.filter(isWanted)
+      report.contract(underTest.name, await runContract({ server: underTest, receivers, checks }))
+      await runScenarios(
+        server,
+        scenarios.filter((scenario) => !scenario.beside),
+        report,
+      )
+    }),
+    ...(beside.length === 0 ? [] : [withServer(binaries, report, (server) => runScenarios(server, beside, report))]),
+  ]
+  const ended = await Promise.allSettled(lanes)
+  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason
+}
+
+async function withServer(
+  binaries: Binaries,
+  report: Report,
+  use: (server: ApiServer, receivers: Receivers) => Promise<void>,
+): Promise<void> {
   const receivers = await openReceivers()
   try {
     const server = await startApiServer({ binaries, webhookUsers: webhookUsers(receivers), log })
     try {
-      const underTest = await apiServerUnderTest(server)
       log(`kube-apiserver ${server.version} serves at ${server.url}`)
-      const checks = kubernetesApiContract.filter(isWanted)
-      report.contract(underTest.name, await runContract({ server: underTest, receivers, checks }))
-      await runScenarios(server, (await loadScenarios<Scenario>(SCENARIOS)).filter(isWanted), report)
+      await use(server, receivers)
     } finally {
       await server.stop({ failed: report.failures() > 0 })
     }
@@ -79,9 +100,7 @@ async function runScenarios(server: ApiServer, scenarios: readonly Scenario[], r
     log(`installed ${await installCrds(admin)}`)
     const kubectl = (parameters: readonly string[], input?: string) => runKubectl(server, parameters, input)
     for (const scenario of scenarios)
-      await report.scenario(scenario.name, () =>
-        scenario.run({ server, admin, kubectl, log: (line) => log(`    ${line}`) }),
-      )
+      await report.scenario(scenario.name, (tell) => scenario.run({ server, admin, kubectl, log: tell }))
   } finally {
     await admin.close()
   }

@@ -4,10 +4,12 @@ import type { ApiServer } from './start-api-server.ts'
 /** Something that must work against the real API server. The file below scenarios/ exports `scenario` or `scenarios`. */
 export interface Scenario {
   name: string
+  /** For one that mostly waits: played on an API server of its own, beside the others. */
+  beside?: true
   run(context: ScenarioContext): Promise<void>
 }
 
-/** Scenarios run one after the other on one server: each in namespaces of its own, each cleaning up its webhooks. */
+/** The scenarios of one server run one after the other: each in namespaces of its own, each cleaning up its webhooks. */
 export interface ScenarioContext {
   server: ApiServer
   admin: ApiClient

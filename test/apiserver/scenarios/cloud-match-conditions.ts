@@ -106,6 +106,7 @@ const STATUS_CHANGES: readonly Change[] = [
 
 export const scenario: Scenario = {
   name: 'CEL under one cluster: reviews of Services and nodes that can mean work arrive, heartbeats do not',
+  beside: true,
   async run(context) {
     const { admin, log } = context
     await mustBe(

@@ -21,6 +21,7 @@ const options = { signal: new AbortController().signal }
 
 export const scenario: Scenario = {
   name: 'Leases: one holder, wishes, notes and take-over, with our rights and no more',
+  beside: true,
   async run(context) {
     const { kubectl } = context
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }

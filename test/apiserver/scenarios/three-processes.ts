@@ -32,6 +32,7 @@ function createRandom(seed: number): () => number {
 
 export const scenario: Scenario = {
   name: 'three processes over one stream, killed and frozen at random: nothing doubled, leaked or lost',
+  beside: true,
   async run(context) {
     const missing = natsServerMissing(process.env)
     if (missing !== undefined) return context.log(`not run: ${missing}`)

@@ -15,6 +15,7 @@ const WATCHED = [
 
 export const scenario: Scenario = {
   name: 'wcp watch alone, no webhook at all: killed and restarted across a compaction, nothing is lost',
+  beside: true,
   async run(context) {
     const { admin, server } = context
     await withInstallation(context, namespace, async (installed) => {
