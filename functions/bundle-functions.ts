@@ -15,6 +15,7 @@ export const BUNDLES = {
   'kn-func/mutate': 'kn-func/mutate/main.ts',
   'kn-func/validate': 'kn-func/validate/main.ts',
   'kn-func/notify': 'kn-func/notify/main.ts',
+  'kn-func/work': 'kn-func/work/main.ts',
 } as const
 
 export type Leaf = keyof typeof BUNDLES
@@ -38,9 +39,13 @@ export async function bundleFunctions(folder: string): Promise<Record<Leaf, Bund
   return Object.fromEntries(bundles)
 }
 
+/** Only what works calls the API server. */
+const CREDENTIALS = / *- secret: webhook-cloud-provider-kubeconfig\n *path: .*\n/
+
 function writeFunc(folder: string, door: string): void {
   const template = readFileSync(join(ROOT, 'functions/kn-func/func.yaml'), 'utf8')
-  writeFileSync(join(folder, 'func.yaml'), template.replace(/^#.*\n/, '').replace('DOOR', door))
+  const text = template.replace(/^#.*\n/, '').replace('DOOR', door)
+  writeFileSync(join(folder, 'func.yaml'), door === 'work' ? text : text.replace(CREDENTIALS, ''))
   writePackage(folder, {
     scripts: { start: 'faas-js-runtime ./index.cjs' },
     dependencies: { 'faas-js-runtime': installed('faas-js-runtime') },

@@ -55,7 +55,7 @@ function writeCode(name: string, script: Script): void {
 function concernsLeaf({ path }: WarmUpRequest): boolean {
   if (!leaf.startsWith('kn-func/')) return true
   const door = path.split('?', 1)[0]
-  return door === `/admission/${leaf.slice('kn-func/'.length)}` || (leaf === 'kn-func/notify' && door === '/events')
+  return door === (leaf === 'kn-func/work' ? '/events' : `/admission/${leaf.slice('kn-func/'.length)}`)
 }
 
 function askOf({ handle, handler, webhookCloudProvider }: Handlers): Ask {

@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
 import type { Plugin } from 'esbuild'
+
+const { defaultInitOptions } = createRequire(import.meta.url)('fastify/lib/config-validator.js')
 
 const PACKAGES = join(import.meta.dirname, '../node_modules')
 
@@ -33,11 +36,18 @@ const MODULES: Readonly<Record<string, string>> = {
     export { default as Gauge } from 'prom-client/lib/gauge.js'
     export { default as Histogram } from 'prom-client/lib/histogram.js'
     export { default as Registry } from 'prom-client/lib/registry.js'`,
+  // Of credential plugins that Kubernetes itself has given up.
+  'jsonpath-plus': `export const JSONPath = ${failing('auth-provider with a path into its output')}`,
   // What it is given is JSON.
   'js-yaml': 'export const load = JSON.parse',
   // The same library as modules of ECMAScript, which can be shaken.
   yaml: `export * from ${JSON.stringify(join(PACKAGES, 'yaml/browser/dist/index.js'))}`,
 }
+
+// Checks options that are ours; only its defaults are asked for.
+const OPTIONS_AS_THEY_ARE = `
+  module.exports = (options) => Object.assign(options, module.exports.defaultInitOptions, { ...options })
+  module.exports.defaultInitOptions = ${JSON.stringify(defaultInitOptions)}`
 
 // Modules of Node that take a millisecond or more to load, for one function each.
 const ASSERT = 'module.exports = (holds, message) => { if (!holds) throw new Error(message) }'
@@ -63,11 +73,19 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'node:http2',
       'semver',
     ),
+    // The options are ours, and of the right types.
+    './config-validator': OPTIONS_AS_THEY_ARE,
     'node:assert': ASSERT,
     'node:perf_hooks': PERFORMANCE,
   },
-  // For debugging.
-  'find-my-way': { ...without('./lib/pretty-print'), 'node:assert': ASSERT },
+  // For debugging, and for routes that are regular expressions.
+  'find-my-way': {
+    ...without('./lib/pretty-print'),
+    'safe-regex2': 'module.exports = () => true',
+    'node:assert': ASSERT,
+  },
+  // Requests that we write ourselves, without cookies that somebody reads.
+  'light-my-request': { './lib/config-validator': 'module.exports = () => true', 'set-cookie-parser': 'export {}' },
   // What is logged is written by us, in this thread, and without secrets already.
   pino: {
     ...without('./lib/transport', './transport', 'sonic-boom', '@pinojs/redact'),

@@ -3,8 +3,6 @@ import { _, type Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
 import { type Plugin, transform } from 'esbuild'
 import { SCHEMAS, schemaCompiler } from '../src/adapters/schema/compile-schema.ts'
-import { configSchemaCompiler } from '../src/config/compile-config-schema.ts'
-import { CONFIG_SCHEMA } from '../src/config/config-schema.ts'
 
 /** A bundle compiles no schema: what ajv makes of each stands in the place of what would compile it. */
 export const schemasCompiled: Plugin = {
@@ -12,10 +10,6 @@ export const schemasCompiled: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]schema[\\/]compile-schema\.ts$/ }, async ({ path }) => ({
       contents: await objectValidators(),
-      resolveDir: dirname(path),
-    }))
-    onLoad({ filter: /[\\/]config[\\/]compile-config-schema\.ts$/ }, async ({ path }) => ({
-      contents: await configValidator(),
       resolveDir: dirname(path),
     }))
   },
@@ -26,11 +20,6 @@ function objectValidators(): Promise<string> {
   const ajv = schemaCompiler({ code: { source: true, esm: true, formats } })
   const validators = `({ ${Object.keys(SCHEMAS)} })`
   return compiled(ajv, { ...SCHEMAS }, `export const compileSchema = (kind) => ${validators}[kind]`)
-}
-
-function configValidator(): Promise<string> {
-  const ajv = configSchemaCompiler({ code: { source: true, esm: true } })
-  return compiled(ajv, { config: CONFIG_SCHEMA }, 'export const compileConfigSchema = () => config')
 }
 
 async function compiled(ajv: Ajv, schemas: Record<string, object>, exported: string): Promise<string> {

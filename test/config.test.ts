@@ -343,14 +343,14 @@ t.test('the provider is made from its options, and its faults are told with all 
         return createPinoLogger({ level: 'silent', destination: { write: () => {} } })
       },
     })
-  const settings = load(
+  const settings = await load(
     buildConfig({ provider: { name: 'fake', options: { delayMs: 2_000 } }, log: { level: 'warn' } }),
   )
   t.equal(settings.provider.name, 'fake')
   t.same(levels, ['warn'])
 
   const broken = { name: 'strict', options: { apiKey: SECRET } }
-  t.throws(() => load(buildConfig({ provider: broken })), {
+  await t.rejects(load(buildConfig({ provider: broken })), {
     code: 'ConfigurationInvalid',
     message: [
       '3 faults in the configuration:',
@@ -359,7 +359,7 @@ t.test('the provider is made from its options, and its faults are told with all 
       '  provider.options.size: must be: small',
     ].join('\n'),
   })
-  t.throws(() => load(buildConfig({ provider: { name: 'fake', options: { delay: 1, delayMs: -1 } }, sever: {} })), {
+  await t.rejects(load(buildConfig({ provider: { name: 'fake', options: { delay: 1, delayMs: -1 } }, sever: {} })), {
     message: [
       '3 faults in the configuration:',
       '  sever: is not a setting; check the spelling',
@@ -367,16 +367,16 @@ t.test('the provider is made from its options, and its faults are told with all 
       '  provider.options.delayMs: must be a whole number of milliseconds from 0 to 3600000',
     ].join('\n'),
   })
-  t.throws(() => load(buildConfig({ sever: {} })), { message: /^1 fault in the configuration:\n/ })
+  await t.rejects(load(buildConfig({ sever: {} })), { message: /^1 fault in the configuration:\n/ })
 
   for (const name of ['aws', 'toString', '__proto__']) {
-    t.throws(() => load(buildConfig({ provider: { name } })), {
+    await t.rejects(load(buildConfig({ provider: { name } })), {
       code: 'ProviderUnknown',
       field: 'provider.name',
       message: `provider.name: no provider is called "${name}"; known are: fake, strict`,
     })
   }
-  t.throws(() => load(buildConfig({ provider: { name: 'aws' }, sever: {} })), {
+  await t.rejects(load(buildConfig({ provider: { name: 'aws' }, sever: {} })), {
     code: 'ConfigurationInvalid',
     message: /sever: .*\n {2}provider\.name: no provider is called "aws"; known are: fake, strict$/,
   })
@@ -385,34 +385,36 @@ t.test('the provider is made from its options, and its faults are told with all 
 t.test('who may call', async (t) => {
   const clock = createManualClock()
   const warned: unknown[] = []
-  const start = (overrides: object, opensDoors = true) =>
-    loadSettings({
+  const start = async (overrides: object, opensDoors = true) => {
+    const { config } = await loadSettings({
       opensDoors,
       text: buildConfig(overrides),
       environment: {},
       registry: createProviderRegistry({ fake: fakeProviderFactory }),
       clock,
       createLogger: () => ({ ...silentLogger, warn: (fields) => void warned.push(fields) }),
-    }).config.callers
+    })
+    return config.callers
+  }
   const tokens = { tokenFile: '/etc/tokens' }
   const oidc = { issuer: 'https://kubernetes.default.svc', audience: 'wcp', subjects: ['system:serviceaccount:a:b'] }
   const server = { tls: { certFile: 'c', keyFile: 'k', clientCaFile: 'ca' } }
   const clientSubjects = ['kube-apiserver']
 
-  t.match(start({ callers: { admission: tokens, events: { oidc }, sweep: tokens } }), {
+  t.match(await start({ callers: { admission: tokens, events: { oidc }, sweep: tokens } }), {
     admission: tokens,
     events: { oidc, rate: { perSecond: 1_000, burst: 10_000 } },
     sweep: { ...tokens, rate: { perSecond: 10, burst: 100 } },
     metrics: {},
     anyone: false,
   })
-  start({ server, callers: { admission: { clientSubjects }, events: tokens, sweep: tokens, anyone: true } })
-  start({ callers: undefined, server: { pathPrefix: '/a-secret' } })
+  await start({ server, callers: { admission: { clientSubjects }, events: tokens, sweep: tokens, anyone: true } })
+  await start({ callers: undefined, server: { pathPrefix: '/a-secret' } })
   t.same(warned, [], 'no door is open')
-  start({ callers: { admission: tokens, anyone: true } })
+  await start({ callers: { admission: tokens, anyone: true } })
   t.same(warned, [{ doors: ['events', 'sweep'] }], 'told at every start')
 
-  start({ callers: undefined }, false)
+  await start({ callers: undefined }, false)
   t.equal(warned.length, 1, 'what opens no doors is not asked who may call')
 
   const open = (door: string, proofs = 'tokenFile or clientSubjects') =>
@@ -460,7 +462,7 @@ t.test('who may call', async (t) => {
   ]) {
     const faults = says.length === 1 ? '1 fault' : `${says.length} faults`
     const message = [`${faults} in the configuration:`, ...says].join('\n')
-    t.throws(() => start(overrides), { code: 'ConfigurationInvalid', message }, title)
+    await t.rejects(start(overrides), { code: 'ConfigurationInvalid', message }, title)
   }
 })
 

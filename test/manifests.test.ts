@@ -90,7 +90,7 @@ t.test('components render onto an overlay of one’s own', withKubectl, async (t
   t.strictSame(await schemaFaults([...host, ...karmada]), [])
   const [deployment] = host.filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name === NAME)
   t.match(deployment, { spec: { replicas: 2, strategy: { type: 'RollingUpdate' } } })
-  const config = startedWith(host, {})
+  const config = await startedWith(host, {})
   t.match(config, { queue: { kind: 'jetstream' }, lock: 'lease' })
   t.strictSame(leaseNamespaces(karmada), [config.lease.namespace])
   t.strictSame(
@@ -159,7 +159,7 @@ const ENVIRONMENTS: Record<string, Record<string, string>> = {
 
 t.test('every configuration starts, as the identity and for the classes that are there', async (t) => {
   for (const { overlay, objects } of all.filter(({ target }) => target === 'host')) {
-    const config = startedWith(objects, ENVIRONMENTS[overlay] ?? {})
+    const config = await startedWith(objects, ENVIRONMENTS[overlay] ?? {})
     t.equal(config.identity, `system:serviceaccount:${NAME}:${NAME}`, 'who writes is who is not told of it')
     const karmada = all.find((half) => half.overlay === overlay && half.target === 'karmada')?.objects ?? []
     const classes = karmada.filter(({ kind }) => kind === 'IngressClass')
@@ -178,7 +178,7 @@ t.test('every configuration starts, as the identity and for the classes that are
       )
     else t.equal(server.tls, undefined, 'Knative ends TLS')
   }
-  const local = loaded(textOf('overlays/local/config.yaml'), {})
+  const local = await loaded(textOf('overlays/local/config.yaml'), {})
   t.equal(`https://${local.server.host}:${local.server.port}`, OVERLAYS.local.url)
 })
 
@@ -220,7 +220,7 @@ t.test('the sweeps ask for scopes that there are, everything as often as the fun
   for (const [scope] of scopes('')) t.ok(SWEEP_SCOPES.some((known) => known === scope))
   // Were they seldomer, some balancers would never be in the share that is verified.
   for (const { overlay, rendered, objects } of all.filter(({ target }) => target === 'host')) {
-    const minutes = startedWith(objects, ENVIRONMENTS[overlay] ?? {}).sweep.intervalMs / 60_000
+    const minutes = (await startedWith(objects, ENVIRONMENTS[overlay] ?? {})).sweep.intervalMs / 60_000
     const whole = scopes(rendered).filter(([scope]) => scope === 'all')
     if (whole.length > 0) t.strictSame(whole, [['all', `*/${minutes} * * * *`]], overlay)
   }
@@ -270,7 +270,7 @@ t.test('wcp manifests fills in what differs from installation to installation', 
   await t.test('for the host: image, configuration, path, host name', async (t) => {
     for (const overlay of ['karmada-knative', 'karmada-deployment'] as const) {
       const objects = await printed(overlay, 'host')
-      const config = startedWith(objects, { K_SINK: 'http://broker.example' }, 'fake')
+      const config = await startedWith(objects, { K_SINK: 'http://broker.example' }, 'fake')
       t.match(config, {
         ingressClass: { names: ['acme', 'acme-internal'] },
         identity: 'system:serviceaccount:balancers:webhook-cloud-provider',
@@ -328,7 +328,7 @@ t.test('wcp manifests fills in what differs from installation to installation', 
       const { objects } = parseManifests((await wcp(['manifests', ...args])).out)
       const certificate = objects.find(({ kind, spec }) => kind === 'Certificate' && 'ipAddresses' in (spec as object))
       t.match(certificate, { spec: { dnsNames: [`${NAME}.${NAME}.svc`], ipAddresses: [address] } })
-      t.equal(startedWith(objects, {}).cloud.loadBalancerClass, 'plain')
+      t.equal((await startedWith(objects, {})).cloud.loadBalancerClass, 'plain')
     }
   })
 
@@ -461,14 +461,15 @@ function startedWith(objects: readonly Manifest[], environment: Record<string, s
   })
 }
 
-function loaded(text: string, environment: Record<string, string>) {
-  return loadSettings({
+async function loaded(text: string, environment: Record<string, string>) {
+  const { config } = await loadSettings({
     text,
     environment,
     registry: builtInProviders(),
     clock: createManualClock(),
     createLogger: () => silentLogger,
-  }).config
+  })
+  return config
 }
 
 function leaseNamespaces(objects: readonly Manifest[]): (string | undefined)[] {

@@ -1,4 +1,4 @@
-import { startHandler } from '../start-handler.ts'
+import type { FunctionHandler } from '../../src/compose/function-handler.ts'
 
 /** As faas-js-runtime hands a request over; `rawBody` with FUNC_INCLUDE_RAW, which each func.yaml here sets. */
 export interface FuncContext {
@@ -14,9 +14,8 @@ export interface RootFunction {
   shutdown(): Promise<void>
 }
 
-/** The runtime calls a function for `/` only; `doorOf` says which of our doors that is. */
-export function rootFunction(doorOf: (headers: FuncContext['headers']) => string): RootFunction {
-  const started = startHandler({ worksBetweenRequests: true })
+/** The runtime calls a function for `/` only, which is one of our doors. */
+export function rootFunction(door: string, started: Promise<FunctionHandler>): RootFunction {
   return {
     async handle({ method, headers, query, rawBody = '' }) {
       const parameters = Object.entries(query).flatMap(([name, value]) =>
@@ -24,7 +23,7 @@ export function rootFunction(doorOf: (headers: FuncContext['headers']) => string
       )
       const search = parameters.length === 0 ? '' : `?${new URLSearchParams(parameters)}`
       const { answer } = await started
-      const url = `${doorOf(headers)}${search}`
+      const url = `${door}${search}`
       const { status, ...rest } = await answer({ method, url, headers, body: Buffer.from(rawBody) })
       return { statusCode: status, headers: rest.headers, body: rest.body.toString() }
     },

@@ -15,7 +15,7 @@ import { UsageError } from './usage-error.ts'
 
 /** Examines an installation. Exit code 0: it works; 1: something is red, or with `--strict` yellow. */
 export const doctorCommand: Command = async (args, console) => {
-  const { options, output, strict } = readArguments(args, console)
+  const { options, output, strict } = await readArguments(args, console)
   const diagnosis = diagnose(await gatherFacts(options))
   console.out(
     output === 'json' ? JSON.stringify({ version: 1, ...diagnosis }, undefined, 2) : printDiagnosis(diagnosis),
@@ -23,7 +23,7 @@ export const doctorCommand: Command = async (args, console) => {
   return diagnosis.state === 'red' || (strict && diagnosis.state === 'yellow') ? 1 : 0
 }
 
-function readArguments(args: string[], console: Console) {
+async function readArguments(args: string[], console: Console) {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
     args,
@@ -46,7 +46,7 @@ function readArguments(args: string[], console: Console) {
   if (configFile === undefined)
     throw new UsageError('doctor: give the configuration file with --config FILE or WCP_CONFIG')
   const options: DoctorOptions = {
-    ...settingsFrom(configFile, console, kubeconfig !== undefined),
+    ...(await settingsFrom(configFile, console, kubeconfig !== undefined)),
     namespace,
     tokens: readTokens(tokenFiles),
     clock: createSystemClock(),
@@ -61,11 +61,11 @@ function readArguments(args: string[], console: Console) {
 const ELSEWHERE = '/where/the/function/runs'
 
 /** Of a provider that another program registers, nothing is known here; the rest can be examined all the same. */
-function settingsFrom(
+async function settingsFrom(
   configFile: string,
   { env }: Console,
   hasOperator: boolean,
-): Pick<DoctorOptions, 'config' | 'provider'> {
+): Promise<Pick<DoctorOptions, 'config' | 'provider'>> {
   const text = readConfigFile(configFile)
   // What the platform tells the function is not told here (it sends no work, so no sink is missed), and an operator's
   // own KUBECONFIG is not the function's.
@@ -73,7 +73,13 @@ function settingsFrom(
   try {
     const clock = createSystemClock()
     const createLogger = () => createPinoLogger({ level: 'silent', destination: { write: () => {} } })
-    const { config, provider } = loadSettings({ text, environment, registry: builtInProviders(), clock, createLogger })
+    const { config, provider } = await loadSettings({
+      text,
+      environment,
+      registry: builtInProviders(),
+      clock,
+      createLogger,
+    })
     return { config, provider }
   } catch (error) {
     if (!isCatalogueError(error, 'ProviderUnknown')) throw error

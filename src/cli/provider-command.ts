@@ -18,7 +18,7 @@ export const providerCommand: Command = async (args, console) => {
     level: wanted.logLevel,
     destination: { write: (line: string) => console.err(line.trimEnd()) },
   })
-  const provider = loadProvider({
+  const provider = await loadProvider({
     name: wanted.name,
     text: wanted.config === undefined ? '' : readConfigFile(wanted.config),
     registry: builtInProviders(),

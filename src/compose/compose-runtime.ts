@@ -4,12 +4,8 @@ import { buildApp } from '../adapters/http/app.ts'
 import type { Doors } from '../adapters/http/doors.ts'
 import type { Config } from '../config/config.ts'
 import type { ServingCertificate } from '../config/serving-certificate.ts'
-import type { AdmissionRequest } from '../domain/admission-request.ts'
-import type { Finding } from '../domain/finding.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import { acceptEvent } from '../flow/accept-event.ts'
-import { claimOnAdmission } from '../flow/claim-on-admission.ts'
-import type { OwnershipRules } from '../flow/ownership-rules.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { createWorkMeter, type WorkMeter } from '../flow/work-meter.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -18,16 +14,15 @@ import type { Logger } from '../ports/logger.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { ServerClock } from '../ports/server-clock.ts'
 import type { WorkedQueue } from '../ports/work-queue.ts'
-import type { MultiClusterProvider } from '../provider/multicluster.ts'
 import type { Provider } from '../provider/provider.ts'
 import { observeProvider } from '../reconcilers/observe-provider.ts'
 import { cloudChecks } from './cloud-controllers.ts'
-import { cloudDoors } from './cloud-doors.ts'
 import type { ComposeWork, Work } from './compose-work.ts'
 import { createDoorGuards } from './create-door-guards.ts'
 import { createWorkQueue } from './create-work-queue.ts'
 import { CERTIFICATE_EXPIRY } from './metric-catalogue.ts'
 import { nextLook } from './next-look.ts'
+import { pureDoors } from './pure-doors.ts'
 import { readinessOf } from './readiness.ts'
 import { servedCloud } from './served-cloud.ts'
 import { servedKinds } from './served-kinds.ts'
@@ -121,19 +116,12 @@ function composeDoors(
   behind: { queue: WorkedQueue; marks: OurMarks; work: Work; meter: WorkMeter },
   draining: () => boolean,
 ): Doors {
-  const { config, provider, certificate, clock, logger, telemetry } = parts
+  const { config, provider, certificate, clock, telemetry } = parts
   const { queue, work, meter } = behind
   const { metrics, tracer } = telemetry
   const cloud = servedCloud(config, provider)
-  const rules = ownershipRules(config, provider)
-  let findingsOf: ((request: AdmissionRequest) => Finding[]) | undefined
   return {
-    mutate: (request) => claimOnAdmission(request, rules),
-    async validate(request) {
-      findingsOf ??= (await import('./validate-door.ts')).validateDoor(rules, provider)
-      return { findings: findingsOf(request), warnings: [] }
-    },
-    ...(cloud && cloudDoors(cloud, config, logger)),
+    ...pureDoors(parts),
     acceptEvent: (event) => acceptEvent(event, behind),
     async work(item, signal) {
       const caller = tracer.current()
@@ -157,20 +145,4 @@ function tellWaiting(queue: WorkedQueue, name: string, clock: Clock, metrics: Me
   const { keys, since = clock.now() } = queue.waiting()
   metrics.set(QUEUE_METRICS.depth.name, keys, { name })
   metrics.set(QUEUE_METRICS.oldest.name, (clock.now() - since) / 1_000, { name })
-}
-
-function ownershipRules(
-  { finalizer, ingressClass, multiClusterServices }: Config,
-  provider: MultiClusterProvider,
-): OwnershipRules {
-  return {
-    finalizer,
-    classNames: ingressClass.names,
-    defaultClassIsOurs: ingressClass.default,
-    selector: multiClusterServices.selector,
-    serves: {
-      MultiClusterIngress: provider.loadBalancer !== undefined,
-      MultiClusterService: provider.mcsLoadBalancer !== undefined,
-    },
-  }
 }

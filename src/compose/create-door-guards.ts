@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { createCertificateProof } from '../adapters/callers/certificate-proof.ts'
-import { createTokenFileProof } from '../adapters/callers/token-file-proof.ts'
 import type { DoorGuard } from '../adapters/http/door-guard.ts'
 import { createJsonFetcher } from '../adapters/oidc/fetch-json.ts'
 import { createIssuerKeys } from '../adapters/oidc/issuer-keys.ts'
 import { createOidcProof } from '../adapters/oidc/oidc-proof.ts'
 import { openDoorFaults } from '../config/caller-faults.ts'
-import type { CallerProofs, Config, OidcIssuer } from '../config/config.ts'
+import type { Config, OidcIssuer } from '../config/config.ts'
 import { CatalogueError } from '../domain/catalogue-error.ts'
 import type { Door } from '../domain/door.ts'
 import type { CallerProof } from '../ports/caller-proof.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import { createDoorGuard } from './create-door-guard.ts'
 import { configurationInvalid } from './load-settings.ts'
 
 type Parts = { clock: Clock; logger: Logger }
@@ -25,26 +24,13 @@ export function createDoorGuards({ callers, server }: Config, parts: Parts): Rec
   if (faults.length > 0) throw configurationInvalid(faults)
   const { admission, events, sweep, metrics } = callers
   const { oidc } = events
-  const eventProofs = [...proofsOf('events', events, parts), ...(oidc === undefined ? [] : [oidcProof(oidc, parts)])]
+  const issued = oidc === undefined ? [] : [oidcProof(oidc, parts)]
   return {
-    admission: guard(proofsOf('admission', admission, parts)),
-    events: { ...guard(eventProofs), rate: events.rate },
-    sweep: { ...guard(proofsOf('sweep', sweep, parts)), rate: sweep.rate },
-    metrics: guard(proofsOf('metrics', metrics, parts)),
+    admission: createDoorGuard('admission', admission, parts),
+    events: { ...createDoorGuard('events', events, parts, issued), rate: events.rate },
+    sweep: { ...createDoorGuard('sweep', sweep, parts), rate: sweep.rate },
+    metrics: createDoorGuard('metrics', metrics, parts),
   }
-}
-
-function guard(proofs: CallerProof[]): DoorGuard {
-  return { proofs: proofs.length === 0 ? 'anyone' : proofs }
-}
-
-function proofsOf(door: Door, { tokenFile, clientSubjects }: CallerProofs, parts: Parts): CallerProof[] {
-  const proofs: CallerProof[] = []
-  if (tokenFile !== undefined) {
-    proofs.push(createTokenFileProof({ path: tokenFile, field: `callers.${door}.tokenFile` }, parts))
-  }
-  if (clientSubjects !== undefined) proofs.push(createCertificateProof(clientSubjects))
-  return proofs
 }
 
 function oidcProof({ issuer, audience, subjects, caFile, tokenFile }: OidcIssuer, parts: Parts): CallerProof {

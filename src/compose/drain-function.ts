@@ -15,7 +15,7 @@ export interface DrainFunctionOptions extends Omit<FunctionOptions, 'stopped'>, 
 export async function drainFunction(options: DrainFunctionOptions): Promise<DrainResult> {
   const { configFile, environment, registry, write } = options
   const clock = createSystemClock()
-  const settings = loadSettings({
+  const settings = await loadSettings({
     text: environment.WCP_CONFIG_YAML || readConfigFile(configFile),
     // It sends no work: a sink that only pods are told of is not missed.
     environment: { K_SINK: 'http://nobody.invalid', ...environment },

@@ -2,9 +2,9 @@ import { answerRequest } from '../adapters/http/answer-request.ts'
 import { createSystemClock } from '../adapters/system/system-clock.ts'
 import type { PlatformAnswer, PlatformRequest } from '../ports/platform-request.ts'
 import { openFunction } from './open-function.ts'
-import { type FunctionOptions, settingsOf } from './run-function.ts'
+import { type PlatformOptions, settingsOf } from './settings-of.ts'
 
-export interface HandlerOptions extends Omit<FunctionOptions, 'stopped'> {
+export interface HandlerOptions extends PlatformOptions {
   /** False where the platform freezes the process after each answer: then this instance only hands work over. */
   worksBetweenRequests: boolean
 }
@@ -19,7 +19,7 @@ export interface FunctionHandler {
 /** Starts the function. Rejects with a `CatalogueError` when it cannot start; then nothing was started. */
 export async function createFunctionHandler(options: HandlerOptions): Promise<FunctionHandler> {
   const clock = createSystemClock()
-  const settings = settingsOf(options, clock)
+  const settings = await settingsOf(options, clock)
   const { config, provider, logger } = settings
   const { app, start, close } = await openFunction(settings, clock)
   await app.ready()

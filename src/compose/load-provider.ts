@@ -16,9 +16,10 @@ export interface ProviderSource {
 }
 
 /** A provider alone. Throws `ProviderUnknown`, and `ConfigurationInvalid` with every fault of its options. */
-export function loadProvider({ name, text, registry, clock, logger }: ProviderSource): Provider {
+export async function loadProvider({ name, text, registry, clock, logger }: ProviderSource): Promise<Provider> {
   const faults: ConfigurationFault[] = []
-  const provider = registry.factory(name)({
+  const factory = await registry.factory(name)
+  const provider = factory({
     options: parseOptions(text),
     fault: (field, message) => faults.push({ field, message }),
     logger: logger.child({ provider: name }),

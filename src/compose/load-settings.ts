@@ -35,13 +35,13 @@ export interface Settings {
  * Configuration and the provider made from it, or `ConfigurationInvalid` with every fault of both; an unknown provider
  * alone is `ProviderUnknown`.
  */
-export function loadSettings(source: SettingsSource): Settings {
+export async function loadSettings(source: SettingsSource): Promise<Settings> {
   const { text, environment, registry, clock, createLogger, opensDoors = true } = source
   const parsed = parseConfig(text, environment)
   const { config } = parsed
   if (config !== undefined) {
     const logger = createLogger(config.log.level)
-    const { provider, faults } = makeProvider(config.provider, { registry, logger, clock })
+    const { provider, faults } = await makeProvider(config.provider, { registry, logger, clock })
     const doors = opensDoors ? openDoorFaults(config.callers, config.server) : []
     if (faults.length + doors.length > 0) throw configurationInvalid([...doors, ...faults])
     if (opensDoors) warnOfOpenDoors(config, logger)
@@ -55,14 +55,14 @@ export function loadSettings(source: SettingsSource): Settings {
   throw configurationInvalid([
     ...parsed.faults,
     ...(opensDoors ? parsed.doors : []),
-    ...providerFaults(parsed.provider),
+    ...(await providerFaults(parsed.provider)),
   ])
 
   /** Told with the rest, so that nobody has to start three times to hear of three faults. */
-  function providerFaults(named: Config['provider'] | undefined): ConfigurationFault[] {
+  async function providerFaults(named: Config['provider'] | undefined): Promise<ConfigurationFault[]> {
     if (named === undefined) return []
     try {
-      return makeProvider(named, { registry, logger: createLogger('silent'), clock }).faults
+      return (await makeProvider(named, { registry, logger: createLogger('silent'), clock })).faults
     } catch (error) {
       if (!isCatalogueError(error, 'ProviderUnknown')) throw error
       return [{ field: 'provider.name', message: error.message.replace(/^provider\.name: /, '') }]
@@ -71,22 +71,23 @@ export function loadSettings(source: SettingsSource): Settings {
 }
 
 /** At every start, so that nobody forgets. */
-function warnOfOpenDoors({ callers, server }: Config, logger: Logger): void {
+export function warnOfOpenDoors({ callers, server }: Config, logger: Logger): void {
   const doors = openDoors(callers, server)
   if (doors.length === 0) return
   logger.warn({ doors }, 'anyone who can reach these doors may call them (callers.anyone): see docs/security.md')
 }
 
-function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
+export function sinkOf({ queue }: Config, environment: SinkEnvironment): Sink {
   return readSink({ url: queue.sink, caFile: queue.caFile, tokenFile: queue.tokenFile }, environment)
 }
 
-function makeProvider(
+async function makeProvider(
   { name, options }: Config['provider'],
   { registry, logger, clock }: { registry: ProviderRegistry; logger: Logger; clock: Clock },
-): { provider: Provider; faults: ConfigurationFault[] } {
+): Promise<{ provider: Provider; faults: ConfigurationFault[] }> {
   const faults: ConfigurationFault[] = []
-  const provider = registry.factory(name)({
+  const factory = await registry.factory(name)
+  const provider = factory({
     options,
     fault: (field, message) => faults.push({ field: `provider.options.${field}`, message }),
     logger: logger.child({ provider: name }),

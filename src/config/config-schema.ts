@@ -39,7 +39,7 @@ const QUALIFIED_NAME = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_
 // As API servers take it in a Service: the prefix may be left out.
 const CLASS_OF_SERVICES = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'
 
-/** The configuration file. JSON Schema for ajv: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
+/** The configuration file. JSON Schema, as much as `interpretSchema` knows: types, ranges and defaults; what depends on two fields is in `parse-config.ts`. */
 export const CONFIG_SCHEMA = {
   type: 'object',
   additionalProperties: false,

@@ -1,12 +1,12 @@
-import type { ErrorObject } from 'ajv'
 import { parse as parseYaml } from 'yaml'
+import { interpretSchema, type SchemaFault } from '../adapters/schema/interpret-schema.ts'
 import { parseCidr } from '../domain/cidr.ts'
 import { isControllerEntry } from '../domain/cloud-controllers.ts'
 import { FINALIZER_PREFIX } from '../domain/finalizers.ts'
 import type { ConfigurationFault } from '../provider/registry.ts'
 import { callerFaults, openDoorFaults } from './caller-faults.ts'
-import { compileConfigSchema } from './compile-config-schema.ts'
 import type { Config } from './config.ts'
+import { CONFIG_SCHEMA } from './config-schema.ts'
 import { deliveryFaults } from './delivery-faults.ts'
 import { platformFaults } from './platform-faults.ts'
 import { WATCHED_RESOURCES } from './watched-resources.ts'
@@ -44,11 +44,10 @@ export type ParsedConfig =
 export function parseConfig(text: string, environment: ConfigEnvironment): ParsedConfig {
   const file = parseText(text)
   if ('fault' in file) return { config: undefined, faults: [file.fault], doors: [] }
-  const validate = compileConfigSchema()
   const value: unknown = file.value
-  const isValid = validate(value)
-  const faults = [...(validate.errors ?? []).map(faultOf), ...crossFaults(value, environment)]
-  if (isValid && faults.length === 0) {
+  const ofSchema = interpretSchema(CONFIG_SCHEMA, value, { setsDefaults: true })
+  const faults = [...ofSchema.map(faultOf), ...crossFaults(value, environment)]
+  if (faults.length === 0) {
     return { config: deepFreeze(complete(value as FileConfig, environment)), faults: [] }
   }
   const provider = providerIn(value)
@@ -95,7 +94,7 @@ function linePosition(position: unknown): string {
   return start === undefined ? '' : `: line ${start.line}, column ${start.col}`
 }
 
-function faultOf({ instancePath, keyword, params, message }: ErrorObject): ConfigurationFault {
+function faultOf({ instancePath, keyword, params, message }: SchemaFault): ConfigurationFault {
   const path = instancePath.slice(1).split('/').filter(Boolean).map(unescapePointer).join('.')
   const under = (name: string) => (path === '' ? name : `${path}.${name}`)
   switch (keyword) {
@@ -107,7 +106,7 @@ function faultOf({ instancePath, keyword, params, message }: ErrorObject): Confi
       return { field: path, message: `must be one of: ${(params['allowedValues'] as unknown[]).join(', ')}` }
     default:
       if (path === 'provider.name' && keyword === 'minLength') return { field: path, message: EMPTY_PROVIDER }
-      return { field: path || '(file)', message: message ?? 'is invalid' }
+      return { field: path || '(file)', message }
   }
 }
 

@@ -25,24 +25,30 @@ export type ProviderFactory = (setup: ProviderSetup) => Provider
 
 export interface ProviderRegistry {
   names(): string[]
-  /** Throws `ProviderUnknown` with the known names. */
-  factory(name: string): ProviderFactory
+  /** Rejects with `ProviderUnknown` and the known names. */
+  factory(name: string): Promise<ProviderFactory>
 }
 
+/** Loads the code of a provider: who does not name it does not pay for it. */
+export type LateProviderFactory = () => Promise<ProviderFactory>
+
 /** A registry is a value handed to the composition root, not a global that imports add to. */
-export function createProviderRegistry(factories: Readonly<Record<string, ProviderFactory>>): ProviderRegistry {
+export function createProviderRegistry(
+  factories: Readonly<Record<string, ProviderFactory>>,
+  late: Readonly<Record<string, LateProviderFactory>> = {},
+): ProviderRegistry {
+  const known = new Map<string, LateProviderFactory>([
+    ...Object.entries(late),
+    ...Object.entries(factories).map(([name, factory]) => [name, async () => factory] as const),
+  ])
+  const names = () => [...known.keys()].sort()
   return {
-    names: () => Object.keys(factories).sort(),
-    factory(name) {
-      const factory = Object.hasOwn(factories, name) ? factories[name] : undefined
-      if (factory === undefined) {
-        throw new CatalogueError(
-          'ProviderUnknown',
-          `provider.name: no provider is called "${name}"; known are: ${Object.keys(factories).sort().join(', ')}`,
-          { field: 'provider.name' },
-        )
-      }
-      return factory
+    names,
+    async factory(name) {
+      const load = known.get(name)
+      if (load !== undefined) return load()
+      const message = `provider.name: no provider is called "${name}"; known are: ${names().join(', ')}`
+      throw new CatalogueError('ProviderUnknown', message, { field: 'provider.name' })
     },
   }
 }

@@ -361,12 +361,12 @@ t.test('two functions as they are served: what one is told of, either does, once
     loadSettings({
       text,
       environment: {},
-      registry: { factory: () => () => fake } as unknown as ProviderRegistry,
+      registry: { factory: async () => () => fake } as unknown as ProviderRegistry,
       clock,
       createLogger: () => silentLogger,
     })
-  t.match(settings().config, { lock: 'lease', queue: { kind: 'jetstream', ackWaitMs: 30_000 } })
-  const functions = [await serve(settings(), clock), await serve(settings(), clock)]
+  t.match((await settings()).config, { lock: 'lease', queue: { kind: 'jetstream', ackWaitMs: 30_000 } })
+  const functions = [await serve(await settings(), clock), await serve(await settings(), clock)]
   t.teardown(async () => {
     await Promise.all(functions.map((each) => each.close()))
     await controlPlane.close()

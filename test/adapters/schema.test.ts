@@ -1,13 +1,18 @@
+import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
+import { interpretSchema } from '../../src/adapters/schema/interpret-schema.ts'
 import { createSchemaValidator } from '../../src/adapters/schema/schema-validator.ts'
+import { CONFIG_SCHEMA } from '../../src/config/config-schema.ts'
 import type { Finding } from '../../src/domain/finding.ts'
 import type { JsonSchema } from '../../src/domain/validation/json-schema.ts'
 import { multiClusterIngressSchema } from '../../src/domain/validation/multi-cluster-ingress-schema.ts'
 import { multiClusterServiceSchema } from '../../src/domain/validation/multi-cluster-service-schema.ts'
+import { PROTOCOL_SCHEMAS, schemaOf } from '../../src/provider/protocol/protocol-schemas.ts'
 
 const validate = createSchemaValidator()
 const shared = join(import.meta.dirname, '../../../shared')
@@ -211,3 +216,51 @@ function nameOf({ name, generateName }: { name?: string; generateName?: string }
 function inShort(line: string): string {
   return line.replace(/Invalid value: "(.{3}).*": \S+ in body (must be of type \w+): .*/, 'Invalid value: "$1": $2')
 }
+
+/** Values that are nearly right: what a schema asks for, with something else in some of its places. */
+function nearly(schema: object, resolve: (reference: string) => object, depth = 0): fc.Arbitrary<unknown> {
+  const { $ref, type, properties, items, anyOf, ...rest } = schema as Record<string, never>
+  if ($ref !== undefined) return depth > 6 ? fc.constant({}) : nearly(resolve($ref), resolve, depth + 1)
+  const texts = fc.constantFrom('', 'a', 'b', '🙂🙂', 'https://issuer', '/a', 'a/b', 'In', 'x'.repeat(254))
+  const odd = fc.oneof(fc.constantFrom(null, true, 0, 1, -1, 1.5, 2 ** 53, [], {}), texts)
+  const choices = [rest['enum'] ?? [], rest['const'] ?? []].flat()
+  const fitting = (): fc.Arbitrary<unknown> => {
+    if (anyOf !== undefined) return fc.oneof(...(anyOf as object[]).map((branch) => nearly(branch, resolve, depth + 1)))
+    if (choices.length > 0) return fc.constantFrom(...choices)
+    if (type === 'array') return fc.array(nearly(items ?? {}, resolve, depth + 1), { maxLength: 3 })
+    if (type !== 'object') return odd
+    const known = Object.entries(properties ?? {}).map(([name, one]) => [
+      name,
+      nearly(one as object, resolve, depth + 1),
+    ])
+    const arbitraries: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries([...known, ['mis/spe~lt', odd]])
+    return fc.record(arbitraries, { requiredKeys: [] })
+  }
+  return fc.oneof({ weight: 9, arbitrary: fitting() }, { weight: 1, arbitrary: odd })
+}
+
+t.test('what is interpreted is found wrong as ajv finds it, and gets the same defaults', async (t) => {
+  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: false })
+  const document = { $id: 'protocol', components: { schemas: PROTOCOL_SCHEMAS } }
+  ajv.addSchema(document)
+  const schemas = Object.keys(PROTOCOL_SCHEMAS).map((name) => ({
+    schema: schemaOf(name),
+    compiled: ajv.getSchema(`protocol#/components/schemas/${name}`),
+  }))
+  for (const { schema, compiled } of [...schemas, { schema: CONFIG_SCHEMA, compiled: ajv.compile(CONFIG_SCHEMA) }]) {
+    if (compiled === undefined) throw new TypeError('ajv does not know it')
+    let wrong = 0
+    fc.assert(
+      fc.property(nearly(schema, schemaOf), (value) => {
+        const [ours, theirs] = [structuredClone(value), structuredClone(value)]
+        compiled(theirs)
+        const expected = (compiled.errors ?? []).map(({ schemaPath: _, ...error }) => error)
+        wrong += expected.length
+        assert.deepEqual(interpretSchema(schema, ours, { resolve: schemaOf, setsDefaults: true }), expected)
+        assert.deepEqual(ours, theirs)
+      }),
+      { numRuns: 200 },
+    )
+    t.not(wrong, 0, 'something was wrong')
+  }
+})

@@ -32,7 +32,7 @@ async function states(
   changes: object = {},
   aheadMs = 0,
 ): Promise<Partial<Record<CheckName, State>>> {
-  const { clock, ...options } = installation.options(changes)
+  const { clock, ...options } = await installation.options(changes)
   const ahead = { ...clock, now: () => clock.now() + aheadMs }
   const { checks } = diagnose(await gatherFacts({ ...options, clock: ahead }))
   return Object.fromEntries(checks.map(({ name, state }) => [name, state]))
@@ -41,11 +41,11 @@ async function states(
 t.test('a healthy installation is green, and nothing is left of having asked', async (t) => {
   const installation = await healthy(t)
   await installation.sweep()
-  const facts = await gatherFacts(installation.options())
+  const facts = await gatherFacts(await installation.options())
   const { checks } = diagnose(facts)
   for (const { name, state, problems } of checks) t.equal(state, 'green', `${name}: ${JSON.stringify(problems)}`)
   t.equal(checks.length, 16)
-  const again = await gatherFacts(installation.options())
+  const again = await gatherFacts(await installation.options())
   const reviews = (from: Facts, result: string) =>
     from.metrics.known
       ? from.metrics.value.split('\n').filter((line) => /door="notify"/.test(line) && line.includes(`"${result}"`))
@@ -284,7 +284,7 @@ t.test('the last sweep, by the metrics of the function', async (t) => {
 t.test('under one cluster', async (t) => {
   const installation = await healthy(t, {}, 'kubernetes')
   await installation.sweep()
-  const { checks } = diagnose(await gatherFacts(installation.options()))
+  const { checks } = diagnose(await gatherFacts(await installation.options()))
   for (const { name, state, problems } of checks) t.equal(state, 'green', `${name}: ${JSON.stringify(problems)}`)
   t.match(checks.find(({ name }) => name === 'dry-run')?.summary, /mutate, validate, notify$/)
   await installation.remove(WEBHOOKS('mutating'))

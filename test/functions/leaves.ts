@@ -55,7 +55,7 @@ export const LEAVES: readonly Leaf[] = [
       ...KNATIVE,
       runtime: 'faas-js-runtime 4.0.1',
       largestRequest: '1 MiB; 7 MiB with `FUNC_BODY_LIMIT`, as our func.yaml sets it',
-      delivery: '`cloudevents` to a Broker, whose Trigger calls the function `notify`',
+      delivery: '`cloudevents` to a Broker, whose Trigger calls the function `work`',
     },
     open: openKnFunc,
   },
@@ -151,7 +151,7 @@ function openGoogle({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf
   }))
 }
 
-/** Three functions, each at its own `/`, as the platform routes to them; other paths go to one of them as they are. */
+/** Four functions, each at its own `/`, as the platform routes to them; other paths go to one of them as they are. */
 async function openKnFunc({ bundles, bench, settings }: LeafContext): Promise<OpenLeaf> {
   const runtime = join(resolve('faas-js-runtime'), '../bin/cli.js')
   const open = async (door: string) => {
@@ -159,12 +159,17 @@ async function openKnFunc({ bundles, bench, settings }: LeafContext): Promise<Op
     const env = { ...bench.environment(settings), ...variablesOf(join(folder, 'func.yaml')), K_SERVICE: door }
     return openServer((FUNC_PORT) => ({ args: [runtime, 'index.cjs'], folder, env: { ...env, FUNC_PORT } }))
   }
-  const [mutate, validate, notify] = await Promise.all([open('mutate'), open('validate'), open('notify')])
+  const [mutate, validate, notify, work] = await Promise.all([
+    open('mutate'),
+    open('validate'),
+    open('notify'),
+    open('work'),
+  ])
   const functions: Record<string, OpenLeaf> = {
     '/admission/mutate': mutate,
     '/admission/validate': validate,
     '/admission/notify': notify,
-    '/events': notify,
+    '/events': work,
   }
   return {
     send(request) {
@@ -174,7 +179,7 @@ async function openKnFunc({ bundles, bench, settings }: LeafContext): Promise<Op
       return found.send({ ...request, path: query === undefined ? '/' : `/?${query}` })
     },
     async close() {
-      const codes = [await mutate.close(), await validate.close(), await notify.close()]
+      const codes = await Promise.all(Object.values(functions).map((each) => each.close()))
       return codes.find((code) => code !== 0) ?? 0
     },
   }

@@ -57,9 +57,7 @@ async function starts(leaf: Leaf, context: LeafContext): Promise<boolean> {
     }
     return true
   } catch (error) {
-    if (
-      /ConfigurationInvalid: [\s\S]*queue\.kind: [\s\S]*set queue\.kind to cloudevents or jetstream/.test(String(error))
-    )
+    if (/ConfigurationInvalid: [\s\S]*queue\.kind: [\s\S]*set queue\.kind to cloudevents/.test(String(error)))
       return false
     throw error
   }

@@ -37,7 +37,7 @@ export interface ExaminedInstallation {
   /** The configuration that the function runs with, and with changes; a file. */
   configFile(changes?: object): string
   /** For the doctor; the changes are to what it reads, not to what runs. */
-  options(changes?: object): DoctorOptions
+  options(changes?: object): Promise<DoctorOptions>
   edit(target: RequestTarget, body: object): Promise<void>
   remove(target: RequestTarget): Promise<void>
   create(target: RequestTarget, object: object): Promise<void>
@@ -102,13 +102,13 @@ export async function startExaminedInstallation(
   const { core } = controlPlane
   const create = async (target: RequestTarget, object: object) =>
     void (await core.create(target, object as ApiObject, USER))
-  let served: ServedFunction | undefined = await serve(settings({}), clock)
+  let served: ServedFunction | undefined = await serve(await settings({}), clock)
   const url = `https://127.0.0.1:${served.port}`
   const karmada = await startKarmadaWebhooks()
   for (const configuration of [
     ...karmada.configurations,
     ...(kind === 'karmada'
-      ? webhookConfigurations({ url: `${url}${PREFIX}`, caPem: authority.caPem, ...settings({}).config })
+      ? webhookConfigurations({ url: `${url}${PREFIX}`, caPem: authority.caPem, ...(await settings({})).config })
       : cloudWebhookConfigurations({
           at: { url: `${url}${PREFIX}` },
           caPem: authority.caPem,
@@ -132,8 +132,8 @@ export async function startExaminedInstallation(
     url,
     kubeconfig: operatorPath,
     configFile: (changes = {}) => file(`config-${files++}.json`, JSON.stringify({ ...config, ...changes })),
-    options(changes = {}) {
-      const { config: changed, provider } = settings(changes)
+    async options(changes = {}) {
+      const { config: changed, provider } = await settings(changes)
       return {
         config: changed,
         provider,

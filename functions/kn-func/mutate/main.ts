@@ -1,4 +1,10 @@
+import { builtInProviders } from '../../../src/cli/providers.ts'
+import { openPureDoor } from '../../../src/compose/open-pure-door.ts'
 import { rootFunction } from '../root-function.ts'
+import { startDoor } from '../start-door.ts'
 
 /** Reviews of a MutatingWebhookConfiguration. */
-export const { handle, shutdown } = rootFunction(() => '/admission/mutate')
+export const { handle, shutdown } = rootFunction(
+  '/admission/mutate',
+  startDoor(openPureDoor('mutate'), builtInProviders()),
+)

@@ -1,8 +1,10 @@
+import { openNotifyDoor } from '../../../src/compose/open-notify-door.ts'
+import { createProviderRegistry } from '../../../src/provider/registry.ts'
 import { rootFunction } from '../root-function.ts'
+import { startDoor } from '../start-door.ts'
 
-/** Whatever tells of a change: reviews, and CloudEvents with sweeps (PingSource) and our own work among them. */
-export const { handle, shutdown } = rootFunction((headers) => (isEvent(headers) ? '/events' : '/admission/notify'))
-
-function isEvent(headers: Record<string, string | string[] | undefined>): boolean {
-  return 'ce-specversion' in headers || /^application\/cloudevents/i.test(`${headers['content-type']}`)
-}
+/** Reviews that announce a change. What they announce the sink brings to the function `work`. */
+export const { handle, shutdown } = rootFunction(
+  '/admission/notify',
+  startDoor(openNotifyDoor, createProviderRegistry({})),
+)

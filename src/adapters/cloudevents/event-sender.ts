@@ -1,4 +1,5 @@
-import type { Agent, Dispatcher } from 'undici'
+import http, { type IncomingHttpHeaders } from 'node:http'
+import https from 'node:https'
 import { firstToken } from '../../domain/first-token.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { encodeCloudEvent } from './encode-cloud-event.ts'
@@ -24,30 +25,44 @@ export function createEventSender(
   sink: Sink,
   { clock, timeoutMs: usualTimeoutMs }: { clock: Clock; timeoutMs: number },
 ): EventSender {
-  let agent: Agent | undefined
+  const { Agent, request } = sink.url.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true, ...(sink.ca && { ca: sink.ca }) })
   return {
     async post(event, { signal, timeoutMs = usualTimeoutMs }) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
-        // With the first event: a door that queues nothing does not pay for it.
-        const { Agent, request } = await import('undici')
-        agent ??= new Agent(sink.ca === undefined ? {} : { connect: { ca: sink.ca } })
         const { headers, body } = encodeCloudEvent(event, sink.extensions)
-        const response = await request(sink.url, {
+        const credentials = await authorization(sink)
+        const sent = request(sink.url, {
           method: 'POST',
-          headers: { ...headers, ...(await authorization(sink)) },
-          body,
-          dispatcher: agent,
-          headersTimeout: timeoutMs,
-          bodyTimeout: timeoutMs,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+          headers: { ...headers, ...credentials },
+          agent,
+          signal: until,
         })
-        return deliveryOf(response, await firstOf(response.body), clock.now())
+        return deliveryOf(await answerTo(sent, body), clock.now())
       } catch (error) {
-        return { kind: 'again', reason: reasonOf(error, sink), whole: true }
+        return { kind: 'again', reason: reasonOf(until.aborted ? until.reason : error, sink), whole: true }
       }
     },
-    close: async () => agent?.destroy(),
+    close: async () => agent.destroy(),
   }
+}
+
+interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+function answerTo(request: http.ClientRequest, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request.once('error', reject)
+    request.once('response', (response) => {
+      const { statusCode: status = 0, headers } = response
+      firstOf(response).then((text) => resolve({ status, headers, body: text }), reject)
+    })
+    request.end(body)
+  })
 }
 
 async function authorization({ tokenFile }: Sink): Promise<Record<string, string>> {
@@ -68,14 +83,14 @@ const NEVER_AGAIN = [400, 403, 413, 415, 422]
 /** Of the sink as a whole, or of what stands before it. */
 const SINK_FAILS = [401, 404, 429, 502, 503, 504]
 
-function deliveryOf({ statusCode, headers }: Dispatcher.ResponseData, body: string, now: number): Delivery {
-  if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered' }
-  if (NEVER_AGAIN.includes(statusCode)) return { kind: 'refused', status: statusCode }
+function deliveryOf({ status, headers, body }: Answer, now: number): Delivery {
+  if (status >= 200 && status < 300) return { kind: 'delivered' }
+  if (NEVER_AGAIN.includes(status)) return { kind: 'refused', status }
   const afterMs = retryAfterMs(headers['retry-after'], now)
   return {
     kind: 'again',
-    reason: `HTTP ${statusCode}`,
-    whole: SINK_FAILS.includes(statusCode),
+    reason: `HTTP ${status}`,
+    whole: SINK_FAILS.includes(status),
     ...(afterMs === undefined ? {} : { afterMs }),
     ...(body === '' ? {} : { body }),
   }
@@ -84,7 +99,7 @@ function deliveryOf({ statusCode, headers }: Dispatcher.ResponseData, body: stri
 const LONGEST_WAIT_MS = 300_000
 
 /** Seconds, or a date; what a mistaken clock somewhere may make of it is cut. */
-function retryAfterMs(header: string | string[] | undefined, now: number): number | undefined {
+function retryAfterMs(header: string | undefined, now: number): number | undefined {
   if (typeof header !== 'string') return undefined
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(ms) ? undefined : Math.min(LONGEST_WAIT_MS, Math.max(0, ms))
@@ -113,7 +128,7 @@ const NOT_TRUSTED = [
   'CERT_SIGNATURE_FAILURE',
 ]
 
-/** Names the host, whose path may be a secret; never the message: undici's may hold the URL. */
+/** Names the host, whose path may be a secret; never the message, which may hold the URL. */
 function reasonOf(error: unknown, { url }: Sink): string {
   if (error instanceof TokenUnreadable) return error.message
   const { host } = new URL(url)

@@ -17,26 +17,33 @@ import { parseJson } from './parse-json.ts'
 import { refuseCompressed, refuseWhileDraining, requireJson } from './request-guards.ts'
 import { traceOfRequest } from './request-trace.ts'
 
+/** What stands behind them; a door that is not there has no route. */
+export type AdmissionDoors = Pick<Doors, 'draining'> & Partial<Pick<Doors, 'mutate' | 'validate' | 'acceptEvent'>>
+
+type AdmissionOptions = Pick<DoorOptions, 'clock' | 'logger' | 'metrics' | 'tracer'>
+
 type Judgement = { answer: AdmissionReviewAnswer; result: string }
+type Judge = (request: AdmissionRequest) => Judgement | Promise<Judgement>
 
 /**
  * The three doors of the API server. Each answers 200 with a review, or 400 to what is none; only while draining 503, so
  * that it asks again elsewhere. A door that fails says 500: then the registration's failurePolicy decides, not we.
  */
-export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, options: DoorOptions): void {
-  const judges: Record<Door, (request: AdmissionRequest) => Judgement | Promise<Judgement>> = {
-    mutate: (request) => judgeMutate(doors, request),
-    validate: (request) => judgeValidate(doors, request),
-    notify: (request) => judgeNotify(doors, options, request),
+export function registerAdmissionRoutes(app: FastifyInstance, doors: AdmissionDoors, options: AdmissionOptions): void {
+  const { mutate, validate, acceptEvent } = doors
+  const judges: Partial<Record<Door, Judge>> = {
+    ...(mutate && { mutate: (request) => judgeMutate(mutate, request) }),
+    ...(validate && { validate: (request) => judgeValidate(validate, request) }),
+    ...(acceptEvent && { notify: (request) => judgeNotify(acceptEvent, options, request) }),
   }
   const onRequest = [refuseWhileDraining(doors.draining), refuseCompressed, requireJson]
-  for (const door of ['mutate', 'validate', 'notify'] as const) {
+  for (const [door, judge] of Object.entries(judges) as [Door, Judge][]) {
     app.post(`/admission/${door}`, { onRequest }, async (request: FastifyRequest, reply: FastifyReply) => {
       const started = options.clock.now()
       const span = { name: `admission ${door}`, kind: 'server', parent: traceOfRequest(request.headers) } as const
       const answer = await (options.tracer ?? UNTRACED).begin(span, async ({ set }) => {
         const review = decodeAdmissionReview(parseJson(bodyBytes(request.body)))
-        const judgement = await judges[door](review)
+        const judgement = await judge(review)
         set({ result: judgement.result, operation: review.operation })
         report(door, review, judgement.result, started, options)
         const note = doorNote(door, review)
@@ -47,17 +54,17 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: Doors, opti
   }
 }
 
-function judgeMutate(doors: Doors, request: AdmissionRequest): Judgement {
+function judgeMutate(mutate: Doors['mutate'], request: AdmissionRequest): Judgement {
   const skip = notForPureDoors(request)
   if (skip !== undefined) return { answer: allowed(request), result: skip }
-  const operations = doors.mutate(request)
+  const operations = mutate(request)
   return { answer: patched(request, operations), result: operations.length > 0 ? 'patched' : 'allowed' }
 }
 
-async function judgeValidate(doors: Doors, request: AdmissionRequest): Promise<Judgement> {
+async function judgeValidate(validate: Doors['validate'], request: AdmissionRequest): Promise<Judgement> {
   const skip = notForPureDoors(request)
   if (skip !== undefined) return { answer: allowed(request), result: skip }
-  const { findings, warnings } = await doors.validate(request)
+  const { findings, warnings } = await validate(request)
   return findings.length > 0
     ? { answer: denied(request, findings, warnings), result: 'denied' }
     : { answer: allowed(request, warnings), result: 'allowed' }
@@ -70,13 +77,17 @@ function notForPureDoors({ operation, subResource, group, kind }: AdmissionReque
 }
 
 /** Allowed in every case: the write must not wait for us, nor fail because we are busy. What is lost the sweep finds. */
-async function judgeNotify(doors: Doors, options: DoorOptions, request: AdmissionRequest): Promise<Judgement> {
+async function judgeNotify(
+  acceptEvent: Doors['acceptEvent'],
+  options: AdmissionOptions,
+  request: AdmissionRequest,
+): Promise<Judgement> {
   const answer = allowed(request)
   const event = admissionEvent(request, options.clock.now())
   if ('ignored' in event) return { answer, result: event.ignored === 'unknownKind' ? 'unknownKind' : 'ignored' }
   try {
     const trace = options.tracer?.current()
-    const { keys } = await doors.acceptEvent({ ...event, ...(trace && { trace }) })
+    const { keys } = await acceptEvent({ ...event, ...(trace && { trace }) })
     return { answer, result: keys > 0 ? 'queued' : 'ignored' }
   } catch (error) {
     if (isCatalogueError(error, 'QueueFull')) return { answer, result: 'queueFull' }
@@ -96,7 +107,7 @@ function report(
   request: AdmissionRequest,
   result: string,
   started: number,
-  { clock, logger, metrics, tracer }: DoorOptions,
+  { clock, logger, metrics, tracer }: AdmissionOptions,
 ): void {
   metrics.count(DOOR_METRICS.reviews.name, { door, result })
   const warning = WARNINGS[result]

@@ -26,3 +26,8 @@ export interface DoorOptions {
   sweepDeadlineMs: number
   workDeadlineMs: number
 }
+
+/** What guards every door needs of the options. */
+export type GuardOptions = Pick<DoorOptions, 'logger' | 'metrics' | 'clock' | 'pathPrefix' | 'tls'> & {
+  callers: Partial<DoorOptions['callers']>
+}

@@ -7,7 +7,7 @@ import type { CallerProof, ShownCredentials } from '../../ports/caller-proof.ts'
 import { callerAddress, createCallerLimits } from './caller-limits.ts'
 import type { DoorGuard } from './door-guard.ts'
 import { DOOR_METRICS } from './door-metrics.ts'
-import type { DoorOptions } from './door-options.ts'
+import type { GuardOptions } from './door-options.ts'
 import { createRefusalLog } from './refusal-log.ts'
 import { createCredentialReader } from './shown-credentials.ts'
 
@@ -35,24 +35,33 @@ const FAILURES: Rate = { perSecond: 1, burst: 20 }
  * The API server is never told to slow down: it would send the same review again until its timeout, and the user would
  * wait. Its reviews are not limited, and one that is not proven is answered 401 or 403 however many there are.
  */
-export function guardDoors(app: FastifyInstance, options: DoorOptions): void {
+export function guardDoors(app: FastifyInstance, options: GuardOptions): void {
   const { clock, metrics, callers } = options
   const credentialsOf = createCredentialReader()
   const limits = createCallerLimits()
   const log = createRefusalLog(options)
 
   app.addHook('onRoute', ({ url, method }) => {
-    for (const one of [method].flat()) doorOf(one, url)
+    for (const one of [method].flat()) {
+      const door = doorOf(one, url)
+      if (door !== 'everyone') guardOf(door)
+    }
   })
   app.addHook('onRequest', (request, reply, done) => {
     const { url } = request.routeOptions
     const door = url === undefined ? 'everyone' : doorOf(request.method, url)
-    if (door === 'everyone' || isOpen(callers[door])) done()
+    if (door === 'everyone' || isOpen(guardOf(door))) done()
     else admit(door, request, reply).then(() => done(), done)
   })
 
+  function guardOf(door: Door): DoorGuard {
+    const guard = callers[door]
+    if (guard === undefined) throw new TypeError(`nobody said who may call the door ${door}`)
+    return guard
+  }
+
   async function admit(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { proofs, rate } = callers[door]
+    const { proofs, rate } = guardOf(door)
     const address = callerAddress(request.raw.socket.remoteAddress)
     const verdict = proofs === 'anyone' ? { kind: 'proven' as const } : await verdictOf(proofs, credentialsOf(request))
     if (verdict.kind === 'proven') {

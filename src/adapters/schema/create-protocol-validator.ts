@@ -1,21 +1,15 @@
-import { Ajv, type ErrorObject } from 'ajv'
-import { SCHEMAS_DOCUMENT, SCHEMAS_ID, schemaReference } from '../../provider/protocol/protocol-schemas.ts'
+import { schemaOf } from '../../provider/protocol/protocol-schemas.ts'
 import type { ProtocolValidator } from '../../provider/protocol/protocol-validator.ts'
+import { interpretSchema, type SchemaFault } from './interpret-schema.ts'
 
-/** Each schema is compiled when it is first used. */
 export function createProtocolValidator(): ProtocolValidator {
-  let ajv: Ajv | undefined
   return (schema, value) => {
-    ajv ??= new Ajv({ strict: false, meta: false, validateSchema: false }).addSchema(SCHEMAS_DOCUMENT, SCHEMAS_ID)
-    const validate = ajv.getSchema(schemaReference(schema))
-    if (validate === undefined) throw new TypeError(`the protocol has no schema ${schema}`)
-    if (validate(value) === true) return undefined
-    const [first] = validate.errors ?? []
-    return first === undefined ? 'is not what the protocol says' : describe(first)
+    const [first] = interpretSchema(schemaOf(schema), value, { resolve: schemaOf })
+    return first && describe(first)
   }
 }
 
-function describe({ instancePath, keyword, params, message = '' }: ErrorObject): string {
+function describe({ instancePath, keyword, params, message }: SchemaFault): string {
   const path = instancePath
     .slice(1)
     .replace(/\/(\d+)(?=\/|$)/g, '[$1]')

@@ -305,10 +305,9 @@ export const PROTOCOL_SCHEMAS: Readonly<Record<string, ProtocolSchema>> = {
   RoutesAnswer: exactly({ routes: list(ref('Route'), 1_000), ...rest }, ['routes']),
 }
 
-/** For a validator that knows the schemas under `SCHEMAS_ID`. */
-export const SCHEMAS_ID = 'webhook-cloud-provider'
-export const SCHEMAS_DOCUMENT = { $id: SCHEMAS_ID, components: { schemas: PROTOCOL_SCHEMAS } }
-
-export function schemaReference(name: string): string {
-  return `${SCHEMAS_ID}#/components/schemas/${name}`
+/** What `$ref` names in one of them. */
+export function schemaOf(reference: string): ProtocolSchema {
+  const schema = PROTOCOL_SCHEMAS[reference.replace('#/components/schemas/', '')]
+  if (schema === undefined) throw new TypeError(`the protocol has no schema ${reference}`)
+  return schema
 }

@@ -60,7 +60,7 @@ export async function withCloudInstallation(
   await writeFile(file('tls.key'), keyPem, { mode: 0o600 })
   await writeFile(file('kubeconfig.json'), server.kubeconfig(await tokenOf(admin)), { mode: 0o600 })
   await writeFile(file('config.json'), JSON.stringify(configOf(file)))
-  const settings = loadSettings({
+  const settings = await loadSettings({
     text: await readFile(file('config.json'), 'utf8'),
     environment: {},
     registry: createProviderRegistry({ fake: () => ({ name: 'fake', cloudProvider: cloud.cloudProvider }) }),
