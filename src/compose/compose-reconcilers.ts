@@ -1,4 +1,4 @@
-import { createProcessPoolMemories } from '../adapters/memory/process-pool-memories.ts'
+import { createProcessMemories } from '../adapters/memory/process-memories.ts'
 import { sha256 } from '../adapters/system/sha256.ts'
 import type { Config } from '../config/config.ts'
 import { parseCidr } from '../domain/cidr.ts'
@@ -57,7 +57,8 @@ function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDepen
     removeOrphans: config.orphans.remove,
     consistencyWindowMs: consistencyWindow(provider.consistencyWindowMs, parts),
     clock,
-    pools: createProcessPoolMemories(),
+    pools: createProcessMemories(),
+    settled: createProcessMemories(50_000),
     poolGraceMs: config.backends.graceMs,
     providerDeadlineMs: config.work.providerDeadlineMs,
   }

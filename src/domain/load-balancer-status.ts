@@ -31,7 +31,7 @@ export function publishableStatus(status: LoadBalancerStatus): LoadBalancerStatu
 
 /** Equal for everybody who reads it: text forms of an IPv6 address, case of hostnames, and absent or empty do not count. */
 export function sameLoadBalancerStatus(a: LoadBalancerStatus | undefined, b: LoadBalancerStatus | undefined): boolean {
-  return sameJson(normalised(a), normalised(b))
+  return JSON.stringify(a) === JSON.stringify(b) || sameJson(normalised(a), normalised(b))
 }
 
 function normalised(status: LoadBalancerStatus | undefined): LoadBalancerIngress[] {

@@ -384,11 +384,10 @@ t.test('a sink that fails is spared, and nobody waits for it', async (t) => {
 
 t.test('draining waits for what is on its way', async (t) => {
   const { queue, answer, clock } = await openSink(t)
-  let release = () => {}
-  answer(() => new Promise((resolve) => (release = () => resolve({ status: 202 }))))
+  const { promise: asked, resolve: isAsked } = Promise.withResolvers<() => void>()
+  answer(() => new Promise((resolve) => isAsked(() => resolve({ status: 202 }))))
   const added = queue.add({ key: KEY, hints: [] })
-  while (queue.size() === 0) await sleep(1)
-  await sleep(20)
+  const release = await asked
   const drained = queue.drain(5_000)
   release()
   await added

@@ -2,11 +2,13 @@ import type { BackendFinding } from '../../domain/backends/backend-finding.ts'
 import type { ResolvedBackends } from '../../domain/backends/resolve-backends.ts'
 import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
 import type { Finding } from '../../domain/finding.ts'
+import type { HostConflict } from '../../domain/host-conflicts.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
 import type { ComputedStatus } from './computed-status.ts'
+import type { BackendWorld } from './gather-backend-world.ts'
 
 export type BalancedKind = 'MultiClusterIngress' | 'MultiClusterService'
 
@@ -24,10 +26,19 @@ export interface BalancedResource<K extends BalancedKind> {
   readAgain?(object: ObjectOfKind[K], signal: AbortSignal): Promise<{ object: ObjectOfKind[K] | undefined } | undefined>
   /** What Karmada's rules find wrong with an object that is stored all the same. */
   faultsOf(object: ObjectOfKind[K]): Finding[]
-  /** Reads and resolves what the balancer sends traffic to. Throws when the API could not be asked. */
-  resolve(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ResolvedObject>
+  /** Reads everything that the balancer is made from besides. Throws when the API could not be asked. */
+  surroundingsOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Surroundings>
+  /** By the object and its surroundings alone. */
+  resolve(object: ObjectOfKind[K], surroundings: Surroundings): ResolvedObject
   /** What is published on objects that are not ours, where that is wanted. */
   statusOfOthers?(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ComputedStatus>
+}
+
+/** What an object is served in. */
+export interface Surroundings {
+  world: BackendWorld
+  /** Paths of the object that others have. */
+  conflicts: readonly HostConflict[]
 }
 
 /** What an object comes to in the world as it is. */

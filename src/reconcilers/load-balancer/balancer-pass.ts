@@ -1,3 +1,4 @@
+import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -5,7 +6,7 @@ import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { PoolMemories } from '../../ports/pool-memories.ts'
+import type { Memories } from '../../ports/memories.ts'
 import type { Tracer } from '../../ports/tracer.ts'
 import type { ProviderContext } from '../../provider/multicluster.ts'
 import { deadline } from '../deadline.ts'
@@ -14,6 +15,7 @@ import { callProvider } from '../provider-call.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
 import type { BalancerInputs } from './balancer-snapshot.ts'
+import type { SettledPass } from './settled-pass.ts'
 
 export interface BalancerDependencies {
   store: ClusterStore
@@ -35,7 +37,13 @@ export interface BalancerDependencies {
   /** See `MultiClusterProvider.consistencyWindowMs`. */
   consistencyWindowMs: number
   clock: Clock
-  pools: PoolMemories
+  /**
+   * What the pools of an object served, so that endpoints that vanish for a moment empty no pool. Once it is forgotten
+   * everything may have served, and is held once more.
+   */
+  pools: Memories<PoolMemory>
+  /** How objects were found settled; what is forgotten is found out again. */
+  settled: Memories<SettledPass>
   /** How long a pool whose endpoints vanished keeps what it had. */
   poolGraceMs: number
   /** For one call to the provider; shorter than the deadline of the pass, so that a failure can still be published. */

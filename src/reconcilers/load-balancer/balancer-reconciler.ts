@@ -5,23 +5,26 @@ import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { ReconcilePass, Reconciler } from '../reconciler.ts'
+import { createVersionsRead, type VersionsRead } from '../versions-read.ts'
 import { withLock } from '../with-lock.ts'
 import { withTurn } from '../with-turn.ts'
 import { applyBalancer, reportFaults, reportHold } from './apply-balancer.ts'
-import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
+import type { BalancedKind, BalancedResource, Surroundings } from './balanced-resource.ts'
 import { askProvider, type BalancerDependencies, type BalancerPass, type HeldPass } from './balancer-pass.ts'
 import type { BalancerLook, BalancerSnapshot } from './balancer-snapshot.ts'
 import { statusPatch } from './computed-status.ts'
 import { decideBalancer } from './decide-balancer.ts'
-import { gatherBalancer, isWriteCertain, lookAtBalancer, readRecord } from './gather-balancer.ts'
+import { gatherBalancer, isWriteCertain, lookAtBalancer, readRecord, readSurroundings } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from './remove-orphans.ts'
+import { isSettledStill, rememberSettled } from './settled-still.ts'
 
 /** look → gather → decide → apply for one kind. Only what writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
   resource: BalancedResource<K>,
   dependencies: BalancerDependencies,
 ): Reconciler {
+  const versionsRead = createVersionsRead()
   const passFor = (key: ObjectKey, signal: AbortSignal, isVerificationDue = (_uid: string) => false) => ({
     ...dependencies,
     resource,
@@ -33,11 +36,12 @@ export function createBalancerReconciler<K extends BalancedKind>(
   return {
     async reconcile(key: ObjectKey, { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass) {
       const pass = passFor(key, signal, isVerificationDue)
-      const look = await lookAt(pass, reader)
+      const read = versionsRead(reader)
+      const look = await lookAt(pass, read.reader)
       const former = formerUids.filter((uid) => uid !== look?.object.metadata.uid)
       if (former.length > 0) await removeFormer(former, orphanPass(pass))
       if (look === undefined) return { kind: 'gone' }
-      return isWriteCertain(look) ? applyFresh(look, pass) : carryOut(await gather(look, pass, reader), pass)
+      return isWriteCertain(look) ? applyFresh(look, pass) : findOut(look, pass, read)
     },
     sweepOrphans: ({ signal, isHeld }) =>
       sweepOrphans(orphanPass(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal)), {
@@ -73,12 +77,35 @@ function lookAt<K extends BalancedKind>(
   return pass.tracer.step({ name: 'look' }, () => lookAtBalancer(pass, reader, earlier))
 }
 
-function gather<K extends BalancedKind>(
+/** What was read tells whether the world is as when nothing had to be done; only then nothing is made of it. */
+async function findOut<K extends BalancedKind>(
+  look: BalancerLook<ObjectOfKind[K]>,
+  pass: BalancerPass<K>,
+  read: VersionsRead,
+): Promise<Outcome> {
+  const surroundings = await surroundingsOf(look, pass, read.reader)
+  const versions = pass.digest(`${read.text()} ${JSON.stringify(surroundings?.conflicts)}`)
+  if (isSettledStill(look, versions, pass)) return { kind: 'settled' }
+  const snapshot = await gatherBalancer(look, surroundings, pass, read.reader)
+  const outcome = await carryOut(snapshot, pass)
+  if (outcome.kind === 'settled') rememberSettled(snapshot, versions, pass)
+  return outcome
+}
+
+function surroundingsOf<K extends BalancedKind>(
+  look: BalancerLook<ObjectOfKind[K]>,
+  pass: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<Surroundings | undefined> {
+  return pass.tracer.step({ name: 'gather' }, () => readSurroundings(look, pass, reader))
+}
+
+async function gather<K extends BalancedKind>(
   look: BalancerLook<ObjectOfKind[K]>,
   pass: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]>> {
-  return pass.tracer.step({ name: 'gather' }, () => gatherBalancer(look, pass, reader))
+  return gatherBalancer(look, await surroundingsOf(look, pass, reader), pass, reader)
 }
 
 /** What only reads is done at once. */

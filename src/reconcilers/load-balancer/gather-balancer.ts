@@ -9,10 +9,11 @@ import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
-import type { BalancedKind, ResolvedObject } from './balanced-resource.ts'
+import type { BalancedKind, ResolvedObject, Surroundings } from './balanced-resource.ts'
 import { askProvider, type BalancerPass } from './balancer-pass.ts'
 import type { BalancerInputs, BalancerLook, BalancerSnapshot } from './balancer-snapshot.ts'
 import { servedBefore } from './pool-notes.ts'
+import { isKnownFaultless } from './settled-still.ts'
 
 /**
  * The object, whose it is, and its balancer. Undefined when the object does not exist. `earlier` is what was seen before
@@ -29,7 +30,7 @@ export async function lookAtBalancer<K extends BalancedKind>(
   if (earlier?.object.metadata.resourceVersion === object.metadata.resourceVersion) return earlier
   const ownership = await ownershipOf(object, pass, reader)
   const capable = resource.calls !== undefined
-  const faults = ownership.kind === 'ours' ? resource.faultsOf(object) : []
+  const faults = ownership.kind === 'ours' && !isKnownFaultless(object, pass) ? resource.faultsOf(object) : []
   const seen = { object, finalizer, takeOver, ownership, faults, capable }
   const uid = object.metadata.uid ?? ''
   const record = isProviderAsked(seen) ? await readRecord(object, pass) : undefined
@@ -61,16 +62,27 @@ export function isWriteCertain(look: BalancerLook): boolean {
   return record?.fingerprint === undefined
 }
 
-/** With everything that the balancer is made from, as it is now. */
+/** What the object is served in, as it is now; nothing where it is not to be served. */
+export async function readSurroundings<K extends BalancedKind>(
+  look: BalancerLook<ObjectOfKind[K]>,
+  { resource, signal }: BalancerPass<K>,
+  reader: ClusterReader,
+): Promise<Surroundings | undefined> {
+  return isServed(look) ? resource.surroundingsOf(look.object, reader, signal) : undefined
+}
+
+/** With everything that the balancer is made from. */
 export async function gatherBalancer<K extends BalancedKind>(
   look: BalancerLook<ObjectOfKind[K]>,
+  surroundings: Surroundings | undefined,
   pass: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<BalancerSnapshot<ObjectOfKind[K]>> {
   const { object, record } = look
-  const resolved = isServed(look)
-    ? await pass.resource.resolve(object, reader, pass.signal)
-    : await resolveUnserved(object, pass, reader)
+  const resolved =
+    surroundings === undefined
+      ? await resolveUnserved(object, pass, reader)
+      : pass.resource.resolve(object, surroundings)
   const served = await servedBefore(object, resolved, record, pass)
   const inputs =
     served === undefined

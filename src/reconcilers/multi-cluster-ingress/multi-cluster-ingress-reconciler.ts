@@ -14,7 +14,7 @@ import { storedIngressFaults } from '../../domain/validation/stored-object-fault
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { LoadBalancer } from '../../provider/multicluster.ts'
 import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
-import type { ResolvedObject } from '../load-balancer/balanced-resource.ts'
+import type { ResolvedObject, Surroundings } from '../load-balancer/balanced-resource.ts'
 import type { BalancerCalls } from '../load-balancer/balancer-calls.ts'
 import type { BalancerDependencies } from '../load-balancer/balancer-pass.ts'
 import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.ts'
@@ -62,7 +62,8 @@ export function createMultiClusterIngressReconciler(
           : undefined
       },
       faultsOf: storedIngressFaults,
-      resolve: (ingress, reader, signal) => resolveIngress(ingress, options, settings.claimedHosts, reader, signal),
+      surroundingsOf: (ingress, reader, signal) => surroundingsOf(ingress, settings.claimedHosts, reader, signal),
+      resolve: (ingress, surroundings) => resolveIngress(ingress, surroundings, options),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
     dependencies,
@@ -80,13 +81,12 @@ async function locate(
   return { serviceLocations: serviceLocations(ingress, bindings) }
 }
 
-async function resolveIngress(
+async function surroundingsOf(
   stored: MultiClusterIngress,
-  options: BackendOptions,
   claimedHosts: ClaimedHosts,
   reader: ClusterReader,
   signal: AbortSignal,
-): Promise<ResolvedObject> {
+): Promise<Surroundings> {
   const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts.recent(signal)) : []
   const ingress = withoutLostPaths(stored, conflicts)
   const references = {
@@ -94,7 +94,15 @@ async function resolveIngress(
     services: referencedServices(ingress),
     secrets: referencedSecrets(ingress),
   }
-  const world = await gatherBackendWorld(references, reader, signal)
+  return { world: await gatherBackendWorld(references, reader, signal), conflicts }
+}
+
+function resolveIngress(
+  stored: MultiClusterIngress,
+  { world, conflicts }: Surroundings,
+  options: BackendOptions,
+): ResolvedObject {
+  const ingress = withoutLostPaths(stored, conflicts)
   const locations = serviceLocations(ingress, world.bindings)
   const { certificates, findings } = resolveCertificates(ingress, world.secrets)
   return {

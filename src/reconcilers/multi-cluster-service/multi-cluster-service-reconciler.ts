@@ -8,11 +8,11 @@ import { storedServiceFaults } from '../../domain/validation/stored-object-fault
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { MCSLoadBalancer } from '../../provider/multicluster.ts'
 import { type BackendSettings, backendOptions } from '../load-balancer/backend-settings.ts'
-import type { ResolvedObject } from '../load-balancer/balanced-resource.ts'
+import type { ResolvedObject, Surroundings } from '../load-balancer/balanced-resource.ts'
 import type { BalancerCalls } from '../load-balancer/balancer-calls.ts'
 import type { BalancerDependencies } from '../load-balancer/balancer-pass.ts'
 import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.ts'
-import { gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
+import { type BackendWorld, gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
 import type { Reconciler } from '../reconciler.ts'
 
 export interface MultiClusterServiceSettings {
@@ -34,21 +34,27 @@ export function createMultiClusterServiceReconciler(
       calls: loadBalancer && serviceCalls(loadBalancer),
       ownershipOf: async (service) => ownershipByType(service, settings.selector),
       faultsOf: storedServiceFaults,
-      resolve: (service, reader, signal) => resolveService(service, options, reader, signal),
+      surroundingsOf,
+      resolve: (service, { world }) => resolveService(service, world, options),
     },
     dependencies,
   )
 }
 
-/** The Service of the same name; blocked clusters count here too, though the status has no field to say so. */
-async function resolveService(
-  service: MultiClusterService,
-  options: BackendOptions,
+/** The Service of the same name. */
+async function surroundingsOf(
+  { metadata: { namespace = '', name } }: MultiClusterService,
   reader: ClusterReader,
   signal: AbortSignal,
-): Promise<ResolvedObject> {
-  const { namespace = '', name } = service.metadata
-  const world = await gatherBackendWorld({ namespace, services: [name], secrets: [] }, reader, signal)
+): Promise<Surroundings> {
+  return {
+    world: await gatherBackendWorld({ namespace, services: [name], secrets: [] }, reader, signal),
+    conflicts: [],
+  }
+}
+
+/** Blocked clusters count here too, though the status has no field to say so. */
+function resolveService(service: MultiClusterService, world: BackendWorld, options: BackendOptions): ResolvedObject {
   return {
     spec: service.spec,
     backends: resolveServiceBackends(service, { ...world, options }),

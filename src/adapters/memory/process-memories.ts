@@ -1,10 +1,9 @@
-import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
 import { formatKey } from '../../domain/object-key.ts'
-import type { PoolMemories } from '../../ports/pool-memories.ts'
+import type { Memories } from '../../ports/memories.ts'
 
-/** Remembers within this process, and the least recently seen object no longer than there is room. */
-export function createProcessPoolMemories(capacity = 10_000): PoolMemories {
-  const memories = new Map<string, { uid: string; memory: PoolMemory }>()
+/** Remembers within this process, and what was remembered longest ago no longer than there is room. */
+export function createProcessMemories<T>(capacity = 10_000): Memories<T> {
+  const memories = new Map<string, { uid: string; memory: T }>()
   return {
     recall(key, uid) {
       const known = memories.get(formatKey(key))
