@@ -9,6 +9,7 @@ import { type ProcessCommand, startMeasured } from '../support/measured-process.
 import { postReview, type Target } from '../support/post-review.ts'
 import { profileFlags } from '../support/profile-flags.ts'
 import { ingressReview } from '../support/reviews.ts'
+import { type Sink, startSink } from '../support/start-sink.ts'
 import { type StubCluster, startStubCluster } from '../support/stub-cluster.ts'
 
 type Metric = 'ms' | 'cpuMs' | 'peakRssMb'
@@ -29,8 +30,9 @@ export const coldStart: Figure = {
   name: 'cold-start',
   async run(bench) {
     const cluster = await startStubCluster()
+    const sink = await startSink()
     try {
-      const starts = startsOf(bench, cluster)
+      const starts = startsOf(bench, cluster, sink)
       return await interleaved(
         variantsOf(bench, cluster, starts),
         (samples) => starts.flatMap((start) => rowsOf(start, samples)),
@@ -41,19 +43,22 @@ export const coldStart: Figure = {
         },
       )
     } finally {
+      await sink.close()
       await cluster.close()
     }
   },
   async profile(bench, folder) {
     const cluster = await startStubCluster()
+    const sink = await startSink()
     try {
-      for (const start of [bareStart(bench, 'https'), ...startsOf(bench, cluster)]) {
+      for (const start of [bareStart(bench, 'https'), ...startsOf(bench, cluster, sink)]) {
         const port = await freePort()
         const command = await start.command(port)
         const flags = profileFlags(folder, start.name.replace(/\W+/g, '-'), 100)
         await measureStart(bench, cluster, start, port, { ...command, args: [...flags, ...command.args] }, 'stop')
       }
     } finally {
+      await sink.close()
       await cluster.close()
     }
   },
@@ -69,9 +74,15 @@ function bareStart(bench: Bench, scheme: 'http' | 'https'): Start {
   }
 }
 
-function startsOf(bench: Bench, { kubeconfig }: StubCluster): Start[] {
+function startsOf(bench: Bench, { kubeconfig }: StubCluster, { url: sink }: Sink): Start[] {
   const hosted = (platform: 'kn-func' | 'google' | 'aws-lambda', leaf: string) => (port: number) =>
-    hostedLeaf(bench, port, { platform, leaf, kubeconfig })
+    hostedLeaf(bench, port, {
+      platform,
+      leaf,
+      kubeconfig,
+      // A function that is only a door hands its work over.
+      config: platform === 'kn-func' ? { queue: { kind: 'cloudevents', sink } } : {},
+    })
   const node = (port: number) => nodeLeaf(bench, port, { kubeconfig })
   const https = { scheme: 'https', path: '/admission/mutate', asked: ASKED.coldStart.door } as const
   return [
