@@ -11,8 +11,6 @@ export interface Bench {
   quick: boolean
   /** So many at first; as each figure has it unless given. */
   rounds: number | undefined
-  /** See `RoundsOptions`. */
-  patience: number
   log(line: string): void
   /** For files; goes with the bench. */
   folder: string
@@ -44,7 +42,6 @@ export async function createBench(options: BenchOptions): Promise<Bench> {
   process.once('exit', remove)
   return {
     ...options,
-    patience: options.quick ? 1 : 2,
     folder,
     tls: await writeTls(folder),
     bundles: once(async () => {

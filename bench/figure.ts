@@ -7,6 +7,8 @@ export interface Figure {
   name: string
   /** Left out of the quick check: it takes long, or wants what not every machine has. */
   slow?: boolean
+  /** Measured with `--peers` alone: it installs what others made. */
+  peers?: boolean
   run(bench: Bench): Promise<Row[]>
   /** Writes profiles of it into this folder. */
   profile?(bench: Bench, folder: string): Promise<void>

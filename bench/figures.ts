@@ -5,6 +5,7 @@ import { coldStart } from './figures/cold-start.ts'
 import { create } from './figures/create.ts'
 import { idle } from './figures/idle.ts'
 import { notifyDoor } from './figures/notify-door.ts'
+import { peersFigure } from './figures/peers.ts'
 import { reconcile } from './figures/reconcile.ts'
 import { requestsFigure } from './figures/requests.ts'
 import { sweepFigure } from './figures/sweep.ts'
@@ -19,4 +20,5 @@ export const FIGURES: readonly Figure[] = [
   reconcile,
   sweepFigure,
   idle,
+  peersFigure,
 ]

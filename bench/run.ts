@@ -1,16 +1,21 @@
 // npm run bench: every figure beside its floor, in one run. `--help` tells the options.
-// Exit 0: measured; 1: beyond a bound, with --check; 2: the options are wrong.
-import { mkdirSync, writeFileSync } from 'node:fs'
+// Exit 0: measured; 1: beyond a bound or failed, with --check; 2: the options are wrong.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, relative } from 'node:path'
 import { type Bench, createBench } from './bench.ts'
 import { CannotMeasure, type Figure } from './figure.ts'
 import { FIGURES } from './figures.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
-import type { Row } from './row.ts'
-import { formatTable } from './table.ts'
+import { type Failure, type Results, writeResults } from './results.ts'
+import { isFarBeyond, type Row } from './row.ts'
+import { summariseProfiles } from './summarise-profiles.ts'
+import { formatRatios, formatTable, putBetweenMarks } from './table.ts'
 
 const log = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** A figure that takes longer hangs. */
+const PATIENCE_MS = 300_000
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -26,7 +31,7 @@ async function main(parameters: string[]): Promise<number> {
   }
   const bench = await createBench({ ...options, log: (line) => log(`  ${line}`) })
   try {
-    return options.profile === undefined ? await measure(bench, options) : await profile(bench, options.profile)
+    return options.profile.length === 0 ? await measure(bench, options) : await profile(bench, options.profile)
   } finally {
     bench.close()
   }
@@ -40,54 +45,94 @@ function optionsOrFault(parameters: string[]): Options | string {
   }
 }
 
-async function measure(bench: Bench, { only, quick, check, out }: Options): Promise<number> {
+async function measure(bench: Bench, options: Options): Promise<number> {
   const started = performance.now()
-  const rows: Row[] = []
-  for (const figure of FIGURES.filter(({ name, slow }) =>
-    only.length === 0 ? !(quick && slow) : only.includes(name),
-  )) {
-    rows.push(...(await rowsOf(figure, bench)))
+  const out = options.out ?? join(import.meta.dirname, 'results.json')
+  const figures = FIGURES.filter((figure) => isWanted(figure, options))
+  const results: Results = { node: process.version, cores: cpus().length, seconds: 0, rows: [], failures: [] }
+  for (const [index, figure] of figures.entries()) {
+    log(`[${index + 1}/${figures.length}] ${figure.name}, after ${secondsSince(started).toFixed(0)} s`)
+    const measured = await rowsOrFailure(figure, bench)
+    if (Array.isArray(measured)) results.rows.push(...measured)
+    else results.failures.push(measured)
+    results.seconds = secondsSince(started)
+    writeResults(out, results)
   }
-  const seconds = (performance.now() - started) / 1_000
-  log(`\n${formatTable(rows)}\n\n${seconds.toFixed(0)} s on ${cpus().length} cores, Node ${process.version}`)
-  const file = out ?? join(import.meta.dirname, 'results.json')
-  writeFileSync(file, `${JSON.stringify({ node: process.version, cores: cpus().length, seconds, rows }, null, 2)}\n`)
-  log(`results in ${relative(process.cwd(), file)}`)
-  return conclude(rows, check)
+  log(`\n${formatTable(results)}\n\n${results.seconds.toFixed(0)} s on ${results.cores} cores, Node ${results.node}`)
+  log(`results in ${relative(process.cwd(), out)}`)
+  const { markdown } = options
+  if (markdown !== undefined) {
+    writeFileSync(markdown, putBetweenMarks(readFileSync(markdown, 'utf8'), formatRatios(results)))
+  }
+  return conclude(results, options)
 }
 
-async function rowsOf(figure: Figure, bench: Bench): Promise<Row[]> {
+function isWanted({ name, slow, peers }: Figure, options: Options): boolean {
+  if (options.only.length > 0) return options.only.includes(name)
+  return peers === true ? options.peers : !(options.quick && slow)
+}
+
+/** What goes wrong with one figure is told, and is not the end of the others. */
+async function rowsOrFailure(figure: Figure, bench: Bench): Promise<Row[] | Failure> {
   const started = performance.now()
-  log(`${figure.name} …`)
   try {
-    const rows = await figure.run(bench)
-    bench.log(`${rows.length} rows in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+    const rows = await inTime(figure.run(bench))
+    bench.log(`${rows.length} rows in ${secondsSince(started).toFixed(1)} s`)
     return rows
   } catch (error) {
-    if (!(error instanceof CannotMeasure)) throw error
-    bench.log(`left out: ${error.message}`)
-    return []
+    const message = error instanceof Error ? error.message : String(error)
+    const isLacking = error instanceof CannotMeasure
+    bench.log(`${isLacking ? 'left out' : 'failed'}: ${isLacking ? message : String((error as Error).stack ?? error)}`)
+    return { figure: figure.name, kind: isLacking ? 'left out' : 'failed', message }
   }
 }
 
-function conclude(rows: readonly Row[], check: boolean): number {
-  const named = (verdict: Row['verdict']) => rows.filter((row) => row.verdict === verdict).map(({ name }) => name)
-  const beyond = named('beyond')
-  const undecided = named('undecided')
-  if (undecided.length > 0) log(`undecided, as the machine was too busy: ${undecided.join('; ')}`)
-  if (beyond.length > 0) log(`beyond the bound: ${beyond.join('; ')}`)
-  return check && beyond.length > 0 ? 1 : 0
+async function inTime<T>(run: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`not done after ${PATIENCE_MS / 1_000} s`)), PATIENCE_MS)
+  try {
+    return await Promise.race([run, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-async function profile(bench: Bench, wanted: string): Promise<number> {
-  const figure = FIGURES.find(({ name }) => name === wanted)
-  if (figure?.profile === undefined) {
-    process.stderr.write(`${wanted} has no profile\n`)
-    return 2
+function conclude({ rows, failures }: Results, { check, quick }: Options): number {
+  const undecided = rows.filter(({ verdict }) => verdict === 'undecided')
+  const beyond = rows.filter(({ verdict }) => verdict === 'beyond')
+  // A short look at a busy machine's clock proves nothing.
+  const counting = quick ? beyond.filter((row) => !row.clock || isFarBeyond(row)) : beyond
+  const failed = failures.filter(({ kind }) => kind === 'failed')
+  tell('undecided, as the machine was too busy', undecided)
+  tell(
+    'beyond the bound by a clock that had little time',
+    beyond.filter((row) => !counting.includes(row)),
+  )
+  tell('beyond the bound', counting)
+  if (failed.length > 0) log(`failed: ${failed.map(({ figure }) => figure).join('; ')}`)
+  return check && counting.length + failed.length > 0 ? 1 : 0
+}
+
+function tell(what: string, rows: readonly Row[]): void {
+  if (rows.length > 0) log(`${what}: ${rows.map(({ name }) => name).join('; ')}`)
+}
+
+async function profile(bench: Bench, wanted: readonly string[]): Promise<number> {
+  for (const figure of FIGURES.filter(({ name }) => wanted.includes(name))) {
+    if (figure.profile === undefined) {
+      process.stderr.write(`${figure.name} has no profile\n`)
+      return 2
+    }
+    const folder = join(import.meta.dirname, 'profiles', figure.name)
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    await figure.profile(bench, folder)
+    log(summariseProfiles(folder))
+    log(`profiles in ${relative(process.cwd(), folder)}`)
   }
-  const folder = join(import.meta.dirname, 'profiles')
-  mkdirSync(folder, { recursive: true })
-  await figure.profile(bench, folder)
-  log(`profiles in ${relative(process.cwd(), folder)}`)
   return 0
+}
+
+function secondsSince(started: number): number {
+  return (performance.now() - started) / 1_000
 }

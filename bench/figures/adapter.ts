@@ -2,21 +2,20 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kubeconfigOf } from '../../src/local/kubeconfig.ts'
 import type { Bench } from '../bench.ts'
+import { ASKED } from '../bounds.ts'
 import type { GetOptions, GetResult } from '../clients/get-options.ts'
 import type { Figure } from '../figure.ts'
-import { type Asked, compared, counted, type Row } from '../row.ts'
+import { compared, counted, type Row } from '../row.ts'
 import { freePort } from '../support/free-port.ts'
 import { startMeasured } from '../support/measured-process.ts'
 import { MEASURED_CORE, OTHER_CORE } from '../support/on-core.ts'
+import { profileFlags } from '../support/profile-flags.ts'
 import { ingressReview } from '../support/reviews.ts'
 
 const CLIENT = join(import.meta.dirname, '../clients/get-objects.ts')
 const TOKEN = 'token'
 
-const ASKED: readonly { concurrency: number; asked: Asked }[] = [
-  { concurrency: 1, asked: { bound: { atLeast: 0.6 }, aim: { atLeast: 0.9 } } },
-  { concurrency: 10, asked: { bound: { atLeast: 0.45 }, aim: { atLeast: 0.9 } } },
-]
+type Concurrency = keyof typeof ASKED.adapter.perSecond
 
 /** One object read through our adapter, and by undici alone, in one process that takes turns. */
 export const adapter: Figure = {
@@ -24,14 +23,13 @@ export const adapter: Figure = {
   run: (bench) =>
     withObjectServer(bench, async (server) => {
       const rows: Row[] = []
-      for (const { concurrency, asked } of ASKED)
-        rows.push(...rowsOf(concurrency, await read(bench, server, concurrency), asked))
+      for (const concurrency of [1, 10] as const)
+        rows.push(...rowsOf(concurrency, await read(bench, server, concurrency)))
       return rows
     }),
   profile: (bench, folder) =>
     withObjectServer(bench, async (server) => {
-      const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--cpu-prof-name=adapter.cpuprofile']
-      await read(bench, server, 10, flags)
+      await read(bench, server, 10, profileFlags(folder, 'both'))
     }),
 }
 
@@ -73,13 +71,17 @@ async function read(
   return JSON.parse(await client.output())
 }
 
-function rowsOf(concurrency: number, { ours, floor, newConnections }: GetResult, asked: Asked): Row[] {
+function rowsOf(concurrency: Concurrency, { ours, floor, newConnections }: GetResult): Row[] {
   const name = `adapter, GET, ${concurrency} at a time`
   const perSecond = (rounds: GetResult['ours']) => rounds.map((round) => round.perSecond)
   const cpu = (rounds: GetResult['ours']) => rounds.map((round) => round.cpuMicroseconds)
+  const asked = ASKED.adapter
   return [
-    compared({ name: `${name}: throughput`, unit: '/s', ours: perSecond(ours), floor: perSecond(floor) }, asked),
-    compared({ name: `${name}: CPU a request`, unit: 'µs', ours: cpu(ours), floor: cpu(floor) }),
-    counted({ name: `${name}: TLS handshakes once warm`, unit: '', ours: [newConnections] }, { bound: { atMost: 0 } }),
+    compared(
+      { name: `${name}: throughput`, unit: '/s', ours: perSecond(ours), floor: perSecond(floor), clock: true },
+      asked.perSecond[concurrency],
+    ),
+    compared({ name: `${name}: CPU a request`, unit: 'µs', ours: cpu(ours), floor: cpu(floor) }, asked.cpu),
+    counted({ name: `${name}: TLS handshakes once warm`, unit: '', ours: [newConnections] }, asked.newConnections),
   ]
 }

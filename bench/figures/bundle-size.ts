@@ -1,15 +1,13 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BUNDLES } from '../../functions/bundle-functions.ts'
+import { ASKED } from '../bounds.ts'
 import type { Figure } from '../figure.ts'
 import { type Asked, counted } from '../row.ts'
 
 const KB = 1024
 
-const ASKED: Readonly<Record<string, Asked>> = {
-  'kn-func/notify': { bound: { atMost: 500 } },
-  node: { bound: { atMost: 2_000 } },
-}
+const BOUNDS: Readonly<Record<string, Asked>> = { 'kn-func/notify': ASKED.bundleKb.notify, node: ASKED.bundleKb.full }
 
 /** The code of a leaf, in the files that its folder brings; what V8 compiled of it is in a row of its own. */
 export const bundleSize: Figure = {
@@ -19,7 +17,7 @@ export const bundleSize: Figure = {
     return Object.keys(BUNDLES).flatMap((leaf) => {
       const sizes = sizesIn(join(bundles, leaf))
       return [
-        counted({ name: `bundle: ${leaf}`, unit: 'KB', ours: [sizes.code] }, ASKED[leaf]),
+        counted({ name: `bundle: ${leaf}`, unit: 'KB', ours: [sizes.code] }, BOUNDS[leaf]),
         counted({ name: `code cache: ${leaf}`, unit: 'KB', ours: [sizes.cache] }),
       ]
     })

@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts'
+import { ASKED } from '../bounds.ts'
 import type { Figure } from '../figure.ts'
 import { interleaved, type Samples, type Variant } from '../rounds.ts'
 import { type Asked, compared, type Row } from '../row.ts'
@@ -6,7 +7,9 @@ import { freePort } from '../support/free-port.ts'
 import { floorServer, hostedLeaf, knativeLeaf, nodeLeaf } from '../support/leaf-commands.ts'
 import { type ProcessCommand, startMeasured } from '../support/measured-process.ts'
 import { postReview, type Target } from '../support/post-review.ts'
+import { profileFlags } from '../support/profile-flags.ts'
 import { ingressReview } from '../support/reviews.ts'
+import { type Sink, startSink } from '../support/start-sink.ts'
 import { type StubCluster, startStubCluster } from '../support/stub-cluster.ts'
 
 type Metric = 'ms' | 'cpuMs' | 'peakRssMb'
@@ -22,50 +25,40 @@ interface Start {
   asked: Partial<Record<Metric, Asked>>
 }
 
-const DOOR: Start['asked'] = {
-  ms: { bound: { atMost: 1.5 }, aim: { atMost: 1.25 } },
-  peakRssMb: { bound: { atMost: 1.4 }, aim: { atMost: 1.2 } },
-}
-const WITH_CLIENT: Start['asked'] = {
-  ms: { bound: { atMost: 2.5 }, aim: { atMost: 2 } },
-  peakRssMb: { bound: { atMost: 1.8 }, aim: { atMost: 1.5 } },
-}
-
 /** From the moment a process is started to the first review answered, and what it took up to then. */
 export const coldStart: Figure = {
   name: 'cold-start',
   async run(bench) {
     const cluster = await startStubCluster()
+    const sink = await startSink()
     try {
-      const starts = startsOf(bench, cluster)
+      const starts = startsOf(bench, cluster, sink)
       return await interleaved(
         variantsOf(bench, cluster, starts),
         (samples) => starts.flatMap((start) => rowsOf(start, samples)),
         {
           ...bench,
           rounds: bench.rounds ?? (bench.quick ? 5 : 15),
+          seconds: bench.quick ? 20 : 75,
         },
       )
     } finally {
+      await sink.close()
       await cluster.close()
     }
   },
   async profile(bench, folder) {
     const cluster = await startStubCluster()
+    const sink = await startSink()
     try {
-      for (const start of [bareStart(bench, 'https'), ...startsOf(bench, cluster)]) {
+      for (const start of [bareStart(bench, 'https'), ...startsOf(bench, cluster, sink)]) {
         const port = await freePort()
         const command = await start.command(port)
-        const name = start.name.replace(/\W+/g, '-')
-        const flags = [
-          '--cpu-prof',
-          `--cpu-prof-dir=${folder}`,
-          `--cpu-prof-name=cold-start-${name}.cpuprofile`,
-          '--cpu-prof-interval=100',
-        ]
-        await measureStart(bench, cluster, start, port, { ...command, args: [...flags, ...command.args] })
+        const flags = profileFlags(folder, start.name.replace(/\W+/g, '-'), 100)
+        await measureStart(bench, cluster, start, port, { ...command, args: [...flags, ...command.args] }, 'stop')
       }
     } finally {
+      await sink.close()
       await cluster.close()
     }
   },
@@ -81,11 +74,17 @@ function bareStart(bench: Bench, scheme: 'http' | 'https'): Start {
   }
 }
 
-function startsOf(bench: Bench, { kubeconfig }: StubCluster): Start[] {
+function startsOf(bench: Bench, { kubeconfig }: StubCluster, { url: sink }: Sink): Start[] {
   const hosted = (platform: 'kn-func' | 'google' | 'aws-lambda', leaf: string) => (port: number) =>
-    hostedLeaf(bench, port, { platform, leaf, kubeconfig })
+    hostedLeaf(bench, port, {
+      platform,
+      leaf,
+      kubeconfig,
+      // A function that is only a door hands its work over.
+      config: platform === 'kn-func' ? { queue: { kind: 'cloudevents', sink } } : {},
+    })
   const node = (port: number) => nodeLeaf(bench, port, { kubeconfig })
-  const https = { scheme: 'https', path: '/admission/mutate', asked: DOOR } as const
+  const https = { scheme: 'https', path: '/admission/mutate', asked: ASKED.coldStart.door } as const
   return [
     { ...https, name: 'node, mutate', command: node },
     { ...https, name: 'node, notify', command: node, path: '/admission/notify' },
@@ -95,7 +94,7 @@ function startsOf(bench: Bench, { kubeconfig }: StubCluster): Start[] {
       command: node,
       path: '/admission/notify',
       asksApiServer: true,
-      asked: WITH_CLIENT,
+      asked: ASKED.coldStart.withClient,
     },
     { ...https, name: 'kn-func/mutate', command: hosted('kn-func', 'kn-func/mutate') },
     { ...https, name: 'kn-func/notify', command: hosted('kn-func', 'kn-func/notify'), path: '/admission/notify' },
@@ -131,6 +130,8 @@ async function measureStart(
   { scheme, path, asksApiServer = false }: Start,
   port: number,
   command: ProcessCommand,
+  // A profile is written by a process that ends itself.
+  end: 'kill' | 'stop' = 'kill',
 ): Promise<Record<Metric, number>> {
   const review = ingressReview()
   const target: Target = { port, path, ...(scheme === 'https' && { caPem: tls.caPem }) }
@@ -145,7 +146,7 @@ async function measureStart(
     const { cpuMs, peakRssMb } = server.usage()
     return { ms, cpuMs, peakRssMb }
   } finally {
-    await server.kill()
+    await server[end]()
   }
 }
 
@@ -154,6 +155,9 @@ function rowsOf({ name, asked }: Start, samples: Record<string, Samples<Metric>>
   const bare = samples[`floor of ${name}`]
   if (ours === undefined || bare === undefined) return []
   const row = (metric: Metric, what: string, unit: string) =>
-    compared({ name: `${what}: ${name}`, unit, ours: ours[metric], floor: bare[metric] }, asked[metric])
+    compared(
+      { name: `${what}: ${name}`, unit, ours: ours[metric], floor: bare[metric], clock: metric === 'ms' },
+      asked[metric],
+    )
   return [row('ms', 'cold start', 'ms'), row('cpuMs', 'cold start, CPU', 'ms'), row('peakRssMb', 'peak RSS', 'MB')]
 }

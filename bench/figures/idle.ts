@@ -3,14 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Agent, request } from 'undici'
 import type { Bench } from '../bench.ts'
+import { ASKED } from '../bounds.ts'
 import type { Figure } from '../figure.ts'
-import { type Asked, counted, type Row } from '../row.ts'
+import { counted, type Row } from '../row.ts'
 import { ingressesOf } from '../support/build-world.ts'
 import { type ControlPlane, startControlPlane } from '../support/start-control-plane.ts'
 import { type RunningFunction, startFunction } from '../support/start-function.ts'
 
-const NOTHING: Asked = { bound: { atMost: 0 } }
-const HARDLY: Asked = { bound: { atMost: 0.5 } }
 const SIZE = { ingresses: 10, perNamespace: 10 }
 /** What the last event and the last connection have to end in. */
 const SETTLING_MS = 5_000
@@ -57,9 +56,9 @@ async function restRows(
   const asked = Object.values(await plane.requests()).reduce((sum, count) => sum + count, 0)
   const name = `idle for ${seconds} s, ${kind} delivery`
   return [
-    counted({ name: `${name}: requests to the API server`, unit: '', ours: [asked] }, NOTHING),
-    counted({ name: `${name}: events sent`, unit: '', ours: [broker.taken() - sent] }, NOTHING),
-    counted({ name: `${name}: CPU of one core`, unit: '%', ours: [cpu] }, HARDLY),
+    counted({ name: `${name}: requests to the API server`, unit: '', ours: [asked] }, ASKED.idle.requests),
+    counted({ name: `${name}: events sent`, unit: '', ours: [broker.taken() - sent] }, ASKED.idle.requests),
+    counted({ name: `${name}: CPU of one core`, unit: '%', ours: [cpu] }, ASKED.idle.cpuPercent),
   ]
 }
 

@@ -8,25 +8,24 @@ import {
   FINALIZER,
 } from '../../test/support/build-objects.ts'
 import { createWorld, IDENTITY, type World } from '../../test/support/world.ts'
+import { MOST_WRITES, mostReads } from '../bounds.ts'
 import type { Figure } from '../figure.ts'
 import { counted, type Row } from '../row.ts'
 
 const KEY = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'storefront' } as const
 
-/** What happens to an ingress, and how many writes that may cost. */
+/** What happens to an ingress. */
 const STEPS: readonly {
-  name: string
-  writes: number
+  name: keyof typeof MOST_WRITES
   act(world: World, ingress: MultiClusterIngress): Promise<unknown>
 }[] = [
-  { name: 'created', writes: 2, act: (world, ingress) => world.create(ingress) },
+  { name: 'created', act: (world, ingress) => world.create(ingress) },
   {
     name: 'updated without effect',
-    writes: 0,
     act: (world) => world.edit(KEY, { metadata: { labels: { team: 'a' } } }),
   },
-  { name: 'told of once more', writes: 0, act: tellAgain },
-  { name: 'deleted', writes: 3, act: (world) => world.remove(KEY) },
+  { name: 'told of once more', act: tellAgain },
+  { name: 'deleted', act: (world) => world.remove(KEY) },
 ]
 
 /** What brings no state to compare with: an event, a sweep. */
@@ -58,14 +57,14 @@ async function rowsOf(shape: Shape): Promise<Row[]> {
   const alone = await requestsOf(shape, 'propagation: { enabled: false }')
   const withExports = await requestsOf(shape, '')
   const withLease = await requestsOf(shape, 'propagation: { enabled: false }\nlock: lease\nlease: { namespace: shop }')
-  const reads = { atMost: 4 + 3 * services + secrets }
-  return STEPS.flatMap(({ name, writes }, step) => {
+  return STEPS.flatMap(({ name }, step) => {
     const of = `${name}, ${services} Services, ${secrets} Secrets`
     const [own = [], exported = [], leased = []] = [alone[step], withExports[step], withLease[step]]
     const count = (what: string, value: number) => ({ name: `requests, ${of}: ${what}`, unit: '', ours: [value] })
     return [
-      counted(count('reads', own.filter(isRead).length), { bound: reads }),
-      counted(count('writes', own.filter(isWrite).length), { bound: { atMost: writes } }),
+      counted(count('reads', own.filter(isRead).length), { bound: { atMost: mostReads(shape) } }),
+      counted(count('writes', own.filter(isWrite).length), { bound: { atMost: MOST_WRITES[name] } }),
+      ...verbsOf(own).map(([verb, times]) => counted(count(`of these ${verb}`, times))),
       counted(count('for exports besides', exported.length - own.length)),
       counted(count('for the Lease besides', leased.length - own.length)),
     ]
@@ -104,6 +103,11 @@ async function requestsOf({ services, secrets }: Shape, config: string): Promise
   }
   if (world.balancers().length > 0 || world.read(KEY) !== undefined) throw new Error('the ingress is still there')
   return steps
+}
+
+function verbsOf(requests: readonly string[]): [verb: string, times: number][] {
+  const byVerb = Map.groupBy(requests, (request) => request.split(' ', 1)[0] ?? '')
+  return [...byVerb].map(([verb, those]) => [verb, those.length])
 }
 
 function isRead(request: string): boolean {

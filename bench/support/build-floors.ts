@@ -4,8 +4,15 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { type BuildOptions, build } from 'esbuild'
 import { reviewSchema } from '../floors/review-schema.ts'
 
-const FLOORS = join(import.meta.dirname, '../floors')
-const BUILT = ['bare-https', 'https-with-ajv', 'leaf-host', 'object-server'] as const
+const BENCH = join(import.meta.dirname, '..')
+const BUILT = [
+  'floors/bare-https',
+  'floors/https-with-ajv',
+  'floors/leaf-host',
+  'floors/object-server',
+  'peers/express-with-ajv',
+  'peers/pepr-module',
+]
 
 const AS_OURS: BuildOptions = {
   bundle: true,
@@ -22,13 +29,14 @@ const AS_OURS: BuildOptions = {
 export async function buildFloors(folder: string): Promise<void> {
   await build({
     ...AS_OURS,
-    entryPoints: BUILT.map((name) => join(FLOORS, `${name}.ts`)),
+    entryPoints: BUILT.map((name) => join(BENCH, `${name}.ts`)),
+    entryNames: '[name]',
     outdir: folder,
     outExtension: { '.js': '.cjs' },
   })
   await build({
     ...AS_OURS,
-    stdin: { contents: validatorCode(), resolveDir: FLOORS },
+    stdin: { contents: validatorCode(), resolveDir: BENCH },
     outfile: join(folder, 'review-validator.cjs'),
   })
 }

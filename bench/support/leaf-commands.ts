@@ -6,19 +6,21 @@ export interface LeafSettings {
   kubeconfig: string
   /** Over the usual configuration. */
   config?: object
+  /** The folder of a node leaf; the one that is shipped unless given. */
+  bundle?: string
 }
 
 /** The function as a Node process that serves TLS itself. */
 export async function nodeLeaf(
   bench: Bench,
   port: number,
-  { kubeconfig, config }: LeafSettings,
+  { kubeconfig, config, bundle }: LeafSettings,
 ): Promise<ProcessCommand> {
   const { certFile, keyFile } = bench.tls
   const server = { host: '127.0.0.1', port, tls: { certFile, keyFile } }
   return {
     args: ['index.cjs'],
-    folder: join(await bench.bundles(), 'node'),
+    folder: bundle ?? join(await bench.bundles(), 'node'),
     env: configured({ server, ...config }, kubeconfig),
   }
 }

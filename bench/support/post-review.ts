@@ -8,8 +8,8 @@ export interface Target {
   caPem?: string
 }
 
-/** One review on a connection of its own. Rejects unless it is allowed. */
-export async function postReview({ port, path, caPem }: Target, review: string): Promise<void> {
+/** One review on a connection of its own; the answer. Rejects unless it is allowed. */
+export async function postReview({ port, path, caPem }: Target, review: string): Promise<string> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(review) }
   const options = { host: '127.0.0.1', port, path, method: 'POST', headers, agent: false }
   const text = await new Promise<string>((resolve, reject) => {
@@ -25,4 +25,5 @@ export async function postReview({ port, path, caPem }: Target, review: string):
     sent.end(review)
   })
   if (!/"allowed":true/.test(text)) throw new Error(`${path} answered: ${text}`)
+  return text
 }

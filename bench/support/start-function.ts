@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts'
 import { freePort } from './free-port.ts'
 import { type FunctionDoors, openDoors } from './function-doors.ts'
-import { nodeLeaf } from './leaf-commands.ts'
+import { type LeafSettings, nodeLeaf } from './leaf-commands.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'
 import { MEASURED_CORE } from './on-core.ts'
 
@@ -11,13 +11,13 @@ export interface RunningFunction extends Pick<MeasuredProcess, 'usage'> {
   stop(): Promise<void>
 }
 
-/** The bundle of the node leaf, on the core that is measured. */
+/** A node leaf, on the core that is measured. */
 export async function startFunction(
   bench: Bench,
-  { kubeconfig, config = {}, flags = [] }: { kubeconfig: string; config?: object; flags?: string[] },
+  { flags = [], ...settings }: LeafSettings & { flags?: string[] },
 ): Promise<RunningFunction> {
   const port = await freePort()
-  const command = await nodeLeaf(bench, port, { kubeconfig, config })
+  const command = await nodeLeaf(bench, port, settings)
   const process = startMeasured({ ...command, args: [...flags, ...command.args], core: MEASURED_CORE })
   await process.listening(port)
   const doors = openDoors(port, bench.tls.caPem)

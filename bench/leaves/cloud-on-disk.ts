@@ -1,0 +1,48 @@
+// The node leaf with a cloud that lives in a file, as a real one lives elsewhere: a function of today finds what one of
+// yesterday made, and nothing of the cloud but names and fingerprints is in its memory.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { fromEnvironment } from '../../functions/from-environment.ts'
+import { giveUp } from '../../functions/give-up.ts'
+import { untilStopped } from '../../functions/until-stopped.ts'
+import { runFunction } from '../../src/compose/run-function.ts'
+import type {
+  BalancerIdentity,
+  BalancerResult,
+  LoadBalancer,
+  ProviderContext,
+} from '../../src/provider/multicluster.ts'
+import { createProviderRegistry, type ProviderFactory } from '../../src/provider/registry.ts'
+
+const STATUS = { ingress: [{ ip: '192.0.2.10' }] }
+
+const onDisk: ProviderFactory = ({ options: { file } }) => ({ name: 'disk', loadBalancer: balancersIn(String(file)) })
+
+function balancersIn(file: string): LoadBalancer {
+  const fingerprints = new Map(readBalancers(file).map(({ identity, fingerprint }) => [identity.uid, fingerprint]))
+  const keep = async (_: unknown, { identity, fingerprint }: ProviderContext): Promise<BalancerResult> => {
+    fingerprints.set(identity.uid, fingerprint)
+    appendFileSync(file, `${JSON.stringify({ identity, fingerprint })}\n`)
+    return { status: STATUS, changed: true }
+  }
+  return {
+    async getLoadBalancer(_, { identity }) {
+      const fingerprint = fingerprints.get(identity.uid)
+      return fingerprint === undefined ? undefined : { status: STATUS, fingerprint }
+    },
+    ensureLoadBalancer: keep,
+    updateLoadBalancer: keep,
+    async ensureLoadBalancerDeleted() {
+      throw new Error('nothing is deleted here')
+    },
+    listLoadBalancers: async () => readBalancers(file).map(({ identity }) => identity),
+  }
+}
+
+function readBalancers(file: string): { identity: BalancerIdentity; fingerprint: string }[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+}
+
+const registry = createProviderRegistry({ disk: onDisk })
+runFunction({ ...fromEnvironment(), registry, stopped: untilStopped() }).catch(giveUp)
