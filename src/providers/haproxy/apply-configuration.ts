@@ -68,11 +68,16 @@ async function runningText(options: HaproxyOptions, generation: string | undefin
   return text !== undefined && generationIn(text) === generation ? text : undefined
 }
 
-/** Where HAProxy cannot start as there is no file yet, as on a new machine: the one that it would have. */
-export async function prepareFirstStart(rendered: RenderedConfiguration, options: HaproxyOptions): Promise<void> {
-  const configuration = configurationFile(rendered, options)
-  const [missing] = await differingFiles([configuration])
-  if (missing?.before === undefined) await writeFiles([...namedFiles(rendered), configuration])
+/**
+ * Where HAProxy has no file yet, or an empty one, as on a new machine: the one that it would have. One that was started
+ * with nothing runs and has no socket for us; it is told to read the file.
+ */
+export async function prepareFirstStart(rendered: RenderedConfiguration, haproxy: Haproxy): Promise<void> {
+  const configuration = configurationFile(rendered, haproxy.options)
+  const before = await readText(configuration.path)
+  if (before !== undefined && before.trim() !== '') return
+  await writeFiles([...namedFiles(rendered), configuration])
+  await unlessUnreachable(() => reload(rendered, haproxy))
 }
 
 async function applyToProcess(

@@ -39,7 +39,7 @@ export interface ChangeQueue {
   make(change: Change, signal: AbortSignal): Promise<Changed>
   /** Makes HAProxy what is recorded, and takes away servers that have finished. */
   tidy(): Promise<void>
-  /** Where HAProxy does not answer as it never could start: writes the file that it starts from. */
+  /** Where HAProxy does not answer as it has no configuration yet: writes the one that it starts from. */
   prepareFirstStart(): Promise<void>
 }
 
@@ -169,7 +169,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       return await applyConfiguration(renderConfiguration(records, options, digest), haproxy)
     } catch (error) {
       if (error instanceof HaproxyUnreachable) {
-        await prepareFirstStart(renderConfiguration(stored, options, digest), options)
+        await prepareFirstStart(renderConfiguration(stored, options, digest), haproxy)
       }
       throw error
     }
@@ -200,7 +200,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     },
     tidy: () => alone(() => makeTogether([])),
     prepareFirstStart: () =>
-      alone(async () => prepareFirstStart(renderConfiguration(await store.list(), options, digest), options)),
+      alone(async () => prepareFirstStart(renderConfiguration(await store.list(), options, digest), haproxy)),
   }
 }
 
