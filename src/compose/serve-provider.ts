@@ -10,6 +10,7 @@ import type { Provider } from '../provider/provider.ts'
 import { listen } from './listen.ts'
 import { CERTIFICATE_EXPIRY, PROVIDER_SERVER_CATALOGUE } from './metric-catalogue.ts'
 import { createReloadedCertificate } from './reload-certificate.ts'
+import { startProvider } from './start-provider.ts'
 
 export interface ProviderServerSettings {
   provider: Provider
@@ -59,6 +60,7 @@ export async function serveProvider(settings: ProviderServerSettings): Promise<S
   })
   releaseConnections(app, () => draining)
   provider.cloudProvider?.initialize(NO_CLIENTS, stopped.signal)
+  const stopStarting = await startProvider(provider, { clock, logger })
   const port = await listen(app, { host, port: settings.port })
   certificate?.watch(app)
   logger.info({ port, provider: provider.name, tls: tls !== undefined }, 'serving the provider')
@@ -66,6 +68,7 @@ export async function serveProvider(settings: ProviderServerSettings): Promise<S
     port,
     async close() {
       draining = true
+      stopStarting()
       certificate?.stop()
       const cancel = clock.after(settings.drainMs, () => stopped.abort(new Error('the provider stops')))
       await app.close()

@@ -273,6 +273,13 @@ t.test('a port that another has is refused by a sentence that names it', async (
   t.ok(recordOf({ name: 'second', port: { port: 81 } }, undefined, [first]), 'another port of the same address')
 })
 
+t.test('connections: as many as its limit of files allows, unless told', async (t) => {
+  t.match(renderConfiguration([], { ...OPTIONS, maxConnections: 77 }, sha256).text, /^ {2}maxconn 77$/m)
+  const { text } = renderConfiguration([], OPTIONS, sha256)
+  t.notMatch(text, /maxconn/)
+  t.match(text, /^ {2}fd-hard-limit 100000$/m, 'no table for a thousand million files')
+})
+
 t.test('every fault of the options is told', async (t) => {
   const faults: string[] = []
   const fault = (field: string) => void faults.push(field)

@@ -35,6 +35,12 @@ function balancerOf(haproxy: TestHaproxy): MCSLoadBalancer {
   return mcsLoadBalancer
 }
 
+async function startOf(haproxy: TestHaproxy): Promise<void> {
+  const { start } = haproxy.provider()
+  if (start === undefined) throw new Error('the provider has nothing to start')
+  await start()
+}
+
 async function startServers(t: Test, ...names: string[]): Promise<AnsweringServer[]> {
   const servers = await Promise.all(names.map((name) => startAnsweringServer(name)))
   t.teardown(() => Promise.all(servers.map((server) => server.kill())))
@@ -164,6 +170,43 @@ t.test('on a real HAProxy', { skip }, async (t) => {
     // Only those that it had taken already and not answered, which nobody can save; whom it refuses is sent elsewhere.
     const cut = (killed.answers['!ECONNRESET'] ?? 0) + (killed.answers['!closed'] ?? 0)
     t.ok(cut === killed.failed && cut <= 8, JSON.stringify(killed.answers))
+  })
+
+  t.test('a new machine, whoever starts first', async (t) => {
+    const servers = await startServers(t, 'a')
+    const served = async (haproxy: TestHaproxy) => {
+      await balancerOf(haproxy).ensureMCSLoadBalancer(...serviceCall({ pools: poolsOf(servers) }))
+      t.same(await answers(1), { a: 1 })
+      await haproxy.close()
+    }
+    const machine = () => {
+      const haproxy = createTestHaproxy({ addresses: ADDRESSES, peersPort: PEERS_PORT })
+      t.teardown(() => haproxy.close())
+      return haproxy
+    }
+
+    const second = machine()
+    await t.rejects(startOf(second), /HAProxy does not answer/)
+    await second.start()
+    await startOf(second)
+    t.equal(await second.reloads(), 0, 'it started with what was prepared')
+    await served(second)
+
+    const first = machine()
+    await first.startEmpty()
+    await startOf(first)
+    t.match(await first.ask('show info'), /Maxconn: [1-9]/, 'it reads what it is given')
+    await served(first)
+
+    const restarted = machine()
+    await t.rejects(startOf(restarted))
+    await restarted.start()
+    await balancerOf(restarted).ensureMCSLoadBalancer(...serviceCall({ pools: poolsOf(servers) }))
+    await restarted.kill()
+    writeFileSync(restarted.file, restarted.configuration().replace(/^ {2}server .*$/m, ''))
+    await restarted.start()
+    await startOf(restarted)
+    t.same(await answers(1), { a: 1 }, 'the file is what is recorded, before anybody calls')
   })
 
   t.test('whoever dies, the files are the truth', async (t) => {

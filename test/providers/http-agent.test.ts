@@ -9,6 +9,7 @@ import t from 'tap'
 import { createProtocolValidator } from '../../src/adapters/schema/create-protocol-validator.ts'
 import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import { startLocal } from '../../src/compose/start-local.ts'
+import { startProvider } from '../../src/compose/start-provider.ts'
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
@@ -290,4 +291,28 @@ t.test('the provider in Python passes level 2', { skip: !python && 'there is no 
   t.equal(code, 0, `${out}${err}`)
   t.match(out, /\npython: level 2 passed: \d+ passed, 0 failed, 1 skipped$/m)
   t.match(await wcp(['conformance', url, '--ca', files.caFile]), { code: 1, err: /Unauthorized/ })
+})
+
+t.test('a provider that has something to start: tried again until it does, told once', async (t) => {
+  const clock = createManualClock()
+  const told: string[] = []
+  const tell = (_: object, message: string) => void told.push(message)
+  const logger = { ...silentLogger, info: tell, warn: tell }
+  let attempts = 0
+  const start = async () => {
+    attempts += 1
+    if (attempts < 4) throw new Error('the proxy beside it is down')
+  }
+  await startProvider({ name: 'acme', start }, { clock, logger })
+  t.equal(attempts, 1, 'nobody waits for the others')
+  await clock.advance(60_000)
+  t.equal(attempts, 4)
+  t.same(told, ['the provider cannot start yet', 'the provider has started'])
+
+  attempts = 0
+  const stop = await startProvider({ name: 'acme', start }, { clock, logger })
+  stop()
+  await clock.advance(60_000)
+  t.equal(attempts, 1, 'not after it was stopped')
+  await startProvider({ name: 'acme' }, { clock, logger })
 })

@@ -72,10 +72,14 @@ async function runningText(options: HaproxyOptions, generation: string | undefin
 
 /**
  * Where HAProxy does not answer it may be that it cannot start: there is no file yet, as on a new machine, or somebody
- * spoiled one. So they are made what is recorded.
+ * spoiled one. So they are made what is recorded. One that was started with nothing runs and has no socket for us; it is
+ * told to read the file.
  */
-export async function prepareStart(recorded: RenderedConfiguration, options: HaproxyOptions): Promise<void> {
-  await writeFiles(await differingFiles([...namedFiles(recorded), configurationFile(recorded, options)]))
+export async function prepareStart(recorded: RenderedConfiguration, haproxy: Haproxy): Promise<void> {
+  const configuration = configurationFile(recorded, haproxy.options)
+  const before = await readText(configuration.path)
+  await writeFiles(await differingFiles([...namedFiles(recorded), configuration]))
+  if (before === undefined || before.trim() === '') await unlessUnreachable(() => reload(recorded, haproxy))
 }
 
 async function applyToProcess(

@@ -17,6 +17,8 @@ import type { ServedRecord } from './served-record.ts'
 
 /** What every kind of balancer shares: only the record of an object is the kind's own matter. */
 export interface BalancerKeeper {
+  /** Makes files and process what is recorded. */
+  start(): Promise<void>
   get(context: ProviderContext): Promise<BalancerRecord | undefined>
   /** Serves the record that is decided. */
   keep(
@@ -58,6 +60,15 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
   }
 
   return {
+    async start() {
+      try {
+        await queue.tidy()
+      } catch (error) {
+        if (!(error instanceof HaproxyUnreachable)) throw error
+        // It may have been brought up by that: what is prepared is what is recorded.
+        await queue.tidy()
+      }
+    },
     async get({ identity, signal }) {
       signal.throwIfAborted()
       const name = proxyName(identity, digest)

@@ -165,7 +165,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       return await applyConfiguration(renderConfiguration(records, options, digest), haproxy)
     } catch (error) {
       if (error instanceof HaproxyUnreachable) {
-        await prepareStart(renderConfiguration(stored, options, digest), options)
+        await prepareStart(renderConfiguration(stored, options, digest), haproxy)
       }
       throw error
     }
@@ -196,7 +196,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     },
     tidy: () => alone(() => makeTogether([])),
     prepareStart: () =>
-      alone(async () => prepareStart(renderConfiguration(await store.list(), options, digest), options)),
+      alone(async () => prepareStart(renderConfiguration(await store.list(), options, digest), haproxy)),
   }
 }
 
