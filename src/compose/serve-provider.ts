@@ -1,5 +1,6 @@
 import { createTokenFileProof } from '../adapters/callers/token-file-proof.ts'
 import { createServer } from '../adapters/http/create-server.ts'
+import { createRefusalLog } from '../adapters/http/refusal-log.ts'
 import { releaseConnections } from '../adapters/http/release-connections.ts'
 import { createPrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { buildProviderApp } from '../adapters/provider-server/provider-app.ts'
@@ -52,6 +53,7 @@ export async function serveProvider(settings: ProviderServerSettings): Promise<S
     validate: createProtocolValidator(),
     ...(tokenFile !== undefined && {
       caller: createTokenFileProof({ path: tokenFile, field: '--token-file' }, { clock, logger }),
+      logRefusal: createRefusalLog({ clock, logger }),
     }),
     limits,
     draining: () => draining,

@@ -17,6 +17,10 @@ import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cl
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { type ConformanceSubject, examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { createManualClock } from '../support/manual-clock.ts'
+import { serveRemotely } from '../support/provider-server.ts'
+
+// Over HTTP time is the system's.
+t.setTimeout(240_000)
 
 /** Time passes when somebody waits for it. */
 function skippingClock() {
@@ -133,7 +137,7 @@ const WRONG: Readonly<Record<string, Change>> = {
   'overlapping-ensures': (right) => ({
     ensureLoadBalancer: async (ingress, context) => {
       const found = await right.getLoadBalancer(ingress, context)
-      await Promise.resolve()
+      await aMoment()
       if (found !== undefined) return right.ensureLoadBalancer(ingress, context)
       doubled.push(context.identity)
       return right.ensureLoadBalancer(ingress, context)
@@ -161,23 +165,25 @@ const WRONG: Readonly<Record<string, Change>> = {
     getLoadBalancer: async (ingress, context) =>
       lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
     ensureLoadBalancer: async (ingress, context) => {
-      for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      await aMoment()
       if (context.signal.aborted) lost.add(context.identity.uid)
       return right.ensureLoadBalancer(ingress, context)
     },
   }),
   'update-answer-lost': (right) => ({
+    getLoadBalancer: async (ingress, context) =>
+      lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
     updateLoadBalancer: async (ingress, context) => {
-      await Promise.resolve()
-      if (context.signal.aborted) await right.ensureLoadBalancerDeleted(ingress, { ...context, signal: NEVER })
+      await aMoment()
+      if (context.signal.aborted) lost.add(context.identity.uid)
       return right.updateLoadBalancer(ingress, context)
     },
   }),
   'delete-answer-lost': (right) => ({
     ensureLoadBalancerDeleted: async (ingress, context) => {
       const { uid } = context.identity
+      await aMoment()
       if (begunDeletes.has(uid)) return
-      await Promise.resolve()
       if (context.signal.aborted) begunDeletes.add(uid)
       return right.ensureLoadBalancerDeleted(ingress, context)
     },
@@ -195,6 +201,11 @@ const WRONG: Readonly<Record<string, Change>> = {
       ...((await right.listLoadBalancers?.({ ...context, clusterId: 'another' })) ?? []),
     ],
   }),
+}
+
+/** Long enough for a call over HTTP to be overtaken, or given up. */
+async function aMoment(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
 const ensured = new Map<string, number>()
@@ -402,6 +413,37 @@ t.test('without a node what needs one is skipped, and said so', async (t) => {
   const skipped = report.results.filter(({ outcome }) => outcome === 'skipped')
   t.equal(skipped.length, 6)
   for (const { message } of skipped) t.equal(message, 'no node was named whose machine runs')
+})
+
+/** What a provider cannot do wrong from behind the protocol: the client copies arguments, and rejects at an abort by itself. */
+const RIGHT_OVER_HTTP = [
+  'aborted-before',
+  'aborted-during',
+  'arguments-are-read-only',
+  'instance-aborted',
+  'instance-arguments',
+  'route-aborted',
+  'route-arguments',
+  'validate-is-pure',
+]
+
+t.test('over HTTP a wrong provider fails by the same check, and says why', async (t) => {
+  const { results: known } = await examine(() => fake(0))
+  const levelOf = new Map(known.map(({ check, level }) => [check.split('/')[1], level]))
+  const unnoticed: string[] = []
+  const examined = async (check: string, behind: Provider) => {
+    const { provider, stop } = await serveRemotely(t, behind)
+    const level = levelOf.get(check) ?? 2
+    const { results } = await examineProvider({ createProvider: () => provider, level, node: structuredClone(NODE) })
+    await stop()
+    const found = results.find((result) => result.check.endsWith(`/${check}`))
+    if (found?.outcome !== 'failed') unnoticed.push(check)
+    else t.match(found.message, /^[a-z\d].{15,}/i, `${check}: ${found.message}`)
+  }
+  for (const [check, change] of Object.entries(WRONG)) await examined(check, wrong(change))
+  for (const [check, change] of Object.entries(WRONG_CLOUD)) await examined(check, cloudWith(change))
+  // It gives up at once: often before the request is on its way.
+  t.strictSame(unnoticed.filter((check) => check !== 'answer-lost').toSorted(), RIGHT_OVER_HTTP)
 })
 
 t.test('no two objects of a check ask for one host or one port', async (t) => {

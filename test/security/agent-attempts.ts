@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 import { createTokenFileProof } from '../../src/adapters/callers/token-file-proof.ts'
 import { createServer } from '../../src/adapters/http/create-server.ts'
+import { createRefusalLog } from '../../src/adapters/http/refusal-log.ts'
 import { createPinoLogger } from '../../src/adapters/logging/pino-logger.ts'
 import { createPrometheusMetrics } from '../../src/adapters/metrics/prometheus-metrics.ts'
 import { buildProviderApp } from '../../src/adapters/provider-server/provider-app.ts'
@@ -72,6 +73,7 @@ export async function startAgentBench(): Promise<AgentBench> {
     metricsText: () => metrics.text(),
     validate: createProtocolValidator(),
     caller: createTokenFileProof({ path, field: '--token-file' }, { clock, logger }),
+    logRefusal: createRefusalLog({ clock, logger }),
     limits: { requestBytes: 100_000, answerBytes: 100_000 },
     draining: () => false,
     stopped: new AbortController().signal,

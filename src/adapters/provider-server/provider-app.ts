@@ -21,7 +21,6 @@ import {
 import { type Problem, type ProblemKind, problem, problemOf } from '../../provider/protocol/problem.ts'
 import type { ProtocolValidator } from '../../provider/protocol/protocol-validator.ts'
 import type { Provider } from '../../provider/provider.ts'
-import { createRefusalLog } from '../http/refusal-log.ts'
 import { answerOperation } from './answer-operation.ts'
 import { bearerOf } from './bearer-of.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -38,6 +37,8 @@ export interface ProviderAppOptions {
   validate: ProtocolValidator
   /** Who may call; everyone who can reach it when absent. */
   caller?: CallerProof
+  /** Of a caller who is not let in. */
+  logRefusal?(door: string, reason: string, remoteAddress: string): void
   /** Of a request's body and of an answer's, in bytes. */
   limits: { requestBytes: number; answerBytes: number }
   /** Whether this process takes no further calls. */
@@ -97,14 +98,13 @@ function registerOperation(
 
 /** Who calls is asked before anything of a body is read, and before a path is called unknown. */
 function guard(app: FastifyInstance, options: ProviderAppOptions): void {
-  const { caller, draining } = options
-  const logRefusal = createRefusalLog(options)
+  const { caller, draining, logRefusal } = options
   const methods = new Map<string, string>()
   app.addHook('onRoute', ({ url, method }) => void methods.set(url, String(method)))
   app.addHook('onRequest', async (request) => {
     const path = request.url.split('?', 1)[0] ?? ''
     if (path === EVERYONE && request.method === 'GET') return
-    if (caller !== undefined) await admit(caller, request, (reason) => logRefusal('provider', reason, request.ip))
+    if (caller !== undefined) await admit(caller, request, (reason) => logRefusal?.('provider', reason, request.ip))
     if (request.is404) {
       const method = methods.get(path)
       if (method === undefined) throw new ProblemError(problem('NotFound', 'there is nothing at this path'))
