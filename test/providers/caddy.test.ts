@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, request as plainRequest, type ServerResponse } from 'node:http'
@@ -387,10 +388,13 @@ t.test('TLS by name, rotation, redirect', real, async (t) => {
   await balancer.ensureLoadBalancerDeleted(object, contextOf(object, { services: [] }))
   t.match(await over('c.example.com'), { status: 200, commonName: 'wildcard' }, 'it stays for whoever else has it')
 
+  const { privateKey: unusable } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  const unusableKey = unusable.export({ type: 'pkcs8', format: 'pem' })
   for (const [certificate, fault] of [
     [{ ...exact, certificate: 'nonsense' }, /secret shop.exact: the certificate is no PEM/],
     [{ ...exact, key: 'nonsense' }, /secret shop.exact: the key is no PEM/],
     [{ ...exact, key: wildcard.key }, /secret shop.exact: the key is not that of the certificate/],
+    [{ ...exact, key: unusableKey }, /secret shop.exact: Caddy has no use for a key of type secp256k1: take RSA/],
   ] as [Certificate, RegExp][]) {
     await t.rejects(put([certificate]), fault)
   }

@@ -109,7 +109,7 @@ function reverseProxy(
   }
 }
 
-/** Not once more after a server that took all its time: whoever is slow must not be asked many times over. */
+/** Once more, and no oftener, after a server that took all its time: what is slow must not be asked many times over. */
 function retries({ connectTimeoutSeconds, responseTimeoutSeconds }: RouteOptions): object {
   const longest = responseTimeoutSeconds + 2 * connectTimeoutSeconds
   return { retries: RETRIES, try_duration: `${longest}s`, try_interval: RETRY_INTERVAL }
