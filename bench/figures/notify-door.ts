@@ -10,6 +10,7 @@ import { startStubCluster } from '../support/stub-cluster.ts'
 
 const PATH = '/admission/notify'
 const LOAD = { requests: 4_000, warmUp: 1_000 }
+const QUICK_LOAD = { requests: 1_500, warmUp: 500 }
 
 /**
  * The same review again and again. Its object never appears, so that the worker behind the door asks for it twenty times
@@ -27,7 +28,7 @@ export const notifyDoor: Figure = {
     try {
       const variant = (which: 'ours' | 'floor', connections: number) => () => {
         const door: Door = { server: servers[which], port: port[which], path: PATH }
-        return measureDoor(bench, door, { ...LOAD, connections })
+        return measureDoor(bench, door, { ...(bench.quick ? QUICK_LOAD : LOAD), connections })
       }
       const variants = {
         'ours 10': variant('ours', 10),

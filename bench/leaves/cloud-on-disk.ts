@@ -45,4 +45,4 @@ function readBalancers(file: string): { identity: BalancerIdentity; fingerprint:
 }
 
 const registry = createProviderRegistry({ disk: onDisk })
-runFunction({ ...fromEnvironment(), registry, stopped: untilStopped() }).catch(giveUp)
+runFunction({ ...fromEnvironment(registry), stopped: untilStopped() }).catch(giveUp)
