@@ -88,7 +88,7 @@ t.test(
 t.test('the configurations of the function are taken, and need no other option', async (t) => {
   for (const name of ['function for haproxy', 'function for caddy']) {
     const files = { kubernetes: { kubeconfig: '/nowhere' }, callers: { anyone: true } }
-    const settings = loadSettings({
+    const settings = await loadSettings({
       text: JSON.stringify({ ...(parseYaml(block(name)) as object), ...files }),
       environment: {},
       registry: builtInProviders(),
