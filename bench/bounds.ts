@@ -27,7 +27,7 @@ export const ASKED = {
   notifyDoor: {
     perSecond: { bound: { atLeast: 0.65 }, aim: { atLeast: 0.8 } },
     p99: { bound: { atMost: 2.2 }, aim: { atMost: 1.5 } },
-    cpu: { bound: { atMost: 2.2 }, guard: true },
+    cpu: { bound: { atMost: 4 }, guard: true },
   },
   pepr: {
     perSecond: { bound: { atLeast: 5 }, aim: { atLeast: 7 } },

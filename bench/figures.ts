@@ -18,7 +18,7 @@ export const FIGURES: readonly Figure[] = [
   create,
   adapter,
   reconcile,
-  sweepFigure,
   idle,
+  sweepFigure,
   peersFigure,
 ]

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import type { Row } from './row.ts'
 
 /** Of one run. */
@@ -16,8 +15,4 @@ export interface Failure {
   /** `left out`: the machine lacks what it wants. */
   kind: 'failed' | 'left out'
   message: string
-}
-
-export function writeResults(file: string, results: Results): void {
-  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }

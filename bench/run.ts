@@ -1,21 +1,25 @@
 // npm run bench: every figure beside its floor, in one run. `--help` tells the options.
 // Exit 0: measured; 1: beyond a bound or failed, with --check; 2: the options are wrong.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, relative } from 'node:path'
 import { type Bench, createBench } from './bench.ts'
 import { CannotMeasure, type Figure } from './figure.ts'
 import { FIGURES } from './figures.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
-import { type Failure, type Results, writeResults } from './results.ts'
+import type { Failure, Results } from './results.ts'
 import { isFarBeyond, type Row } from './row.ts'
 import { summariseProfiles } from './summarise-profiles.ts'
-import { formatRatios, formatTable, putBetweenMarks } from './table.ts'
+import { formatTable } from './table.ts'
+import { writeResults } from './write-results.ts'
 
 const log = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** A figure that takes longer hangs. */
 const PATIENCE_MS = 300_000
+
+// What was started ends with us, and so do its files.
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -56,14 +60,10 @@ async function measure(bench: Bench, options: Options): Promise<number> {
     if (Array.isArray(measured)) results.rows.push(...measured)
     else results.failures.push(measured)
     results.seconds = secondsSince(started)
-    writeResults(out, results)
+    writeResults(results, { out, markdown: options.markdown })
   }
   log(`\n${formatTable(results)}\n\n${results.seconds.toFixed(0)} s on ${results.cores} cores, Node ${results.node}`)
   log(`results in ${relative(process.cwd(), out)}`)
-  const { markdown } = options
-  if (markdown !== undefined) {
-    writeFileSync(markdown, putBetweenMarks(readFileSync(markdown, 'utf8'), formatRatios(results)))
-  }
   return conclude(results, options)
 }
 

@@ -52,13 +52,15 @@ export function formatRatios({ rows, failures, cores, node }: Results): string {
   return `${cores} cores, Node ${node}.\n\n${format([headings, ...lines, ...failed])}`
 }
 
-const MARKS = { from: '<!-- results -->', to: '<!-- /results -->' } as const
+// Each on a line of its own.
+const MARKS = { from: '\n<!-- results -->\n', to: '\n<!-- /results -->' } as const
 
 /** Throws where the text has no place for it. */
 export function putBetweenMarks(text: string, results: string): string {
   const [before, after] = [text.indexOf(MARKS.from), text.indexOf(MARKS.to)]
-  if (before < 0 || after < before) throw new Error(`there must be ${MARKS.from} and ${MARKS.to}, each on its own line`)
-  return `${text.slice(0, before)}${MARKS.from}\n\n${results}\n\n${text.slice(after)}`
+  if (before < 0 || after < before)
+    throw new Error(`there must be ${MARKS.from.trim()} and ${MARKS.to.trim()}, each on its own line`)
+  return `${text.slice(0, before)}${MARKS.from}\n${results}\n${text.slice(after)}`
 }
 
 function format(cells: readonly string[][]): string {
