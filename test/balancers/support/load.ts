@@ -1,6 +1,10 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Connection, openConnection } from './connection.ts'
-import type { Reply, Target } from './target.ts'
+import { Worker } from 'node:worker_threads'
+import { openConnection } from './connection.ts'
+import type { LoadClients, ToldRequest } from './load-clients.ts'
+import type { Target } from './target.ts'
+import { timedRequest } from './timed-request.ts'
 
 /** One request of many: when it began and ended (`performance.now()`), and who answered or why nobody did. */
 export interface Request {
@@ -46,28 +50,17 @@ export interface Tally {
 
 const CONSTANT: LoadOptions = { connections: 20, reuse: true, pauseMs: 10 }
 
-export function startLoad(target: Target | (() => Target), options: Partial<LoadOptions> = {}): Load {
-  const { connections, reuse, pauseMs } = { ...CONSTANT, ...options }
-  const nextTarget = typeof target === 'function' ? target : () => target
+/** In a thread of their own: what else goes on here must not let a connection lie that was closed long ago. */
+export function startLoad(target: Target, options: Partial<LoadOptions> = {}): Load {
+  const clients = new Worker(new URL('./load-clients.ts', import.meta.url), {
+    workerData: { target, options: { ...CONSTANT, ...options } } satisfies LoadClients,
+  })
   const requests: Request[] = []
-  let isStopped = false
-
-  async function client(index: number): Promise<void> {
-    // Not all in the same moment.
-    await pause((index * pauseMs) / connections)
-    let connection = openConnection(nextTarget().protocol)
-    while (!isStopped) {
-      requests.push(await timed(connection, nextTarget()))
-      if (!reuse || requests.at(-1)?.failure !== undefined) {
-        connection.close()
-        connection = openConnection(nextTarget().protocol)
-      }
-      if (pauseMs > 0) await pause(pauseMs)
-    }
-    connection.close()
-  }
-
-  const clients = Array.from({ length: connections }, (_, index) => client(index))
+  const ended = once(clients, 'exit')
+  clients.on('message', ({ origin, request }: ToldRequest) => {
+    const shift = origin - performance.timeOrigin
+    requests.push({ ...request, from: request.from + shift, to: request.to + shift })
+  })
   return {
     requests,
     async more(count) {
@@ -79,8 +72,9 @@ export function startLoad(target: Target | (() => Target), options: Partial<Load
       }
     },
     async stop() {
-      isStopped = true
-      await Promise.all(clients)
+      clients.postMessage('stop')
+      const [code] = await ended
+      if (code !== 0) throw new Error(`the clients ended with ${code}`)
       return tally(requests)
     },
   }
@@ -94,7 +88,7 @@ export async function askMany(target: Target, count: number, { reuse = false } =
     let connection = openConnection(target.protocol)
     while (begun < count) {
       begun += 1
-      requests.push(await timed(connection, target))
+      requests.push(await timedRequest(connection, target))
       if (reuse) continue
       connection.close()
       connection = openConnection(target.protocol)
@@ -126,25 +120,4 @@ export function describeFailures({ requests, failed, failures, repeated }: Tally
   const why = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
   const again = repeated === 0 ? '' : `, ${repeated} repeated over a new connection`
   return `${failed} of ${requests} failed${why}${again}`
-}
-
-async function timed(connection: Connection, target: Target): Promise<Request> {
-  const from = performance.now()
-  try {
-    const reply = await connection.ask(target)
-    return { from, to: performance.now(), ...resultOf(reply) }
-  } catch (error) {
-    return { from, to: performance.now(), failure: kindOf(error) }
-  }
-}
-
-function resultOf({ pod, status, fingerprint, isRepeated = false }: Reply): Partial<Request> {
-  if (pod === undefined) return { failure: `status ${status}`, isRepeated }
-  return { pod: pod.pod, cluster: pod.cluster, isRepeated, ...(fingerprint === undefined ? {} : { fingerprint }) }
-}
-
-function kindOf(error: unknown): string {
-  const { code, name, message } = error as NodeJS.ErrnoException
-  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout'
-  return typeof code === 'string' ? code : message
 }
