@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { loadKubeConfig } from '../src/adapters/kubernetes/kube-config.ts'
 import { createKubernetesClusterStore } from '../src/adapters/kubernetes/kubernetes-cluster-store.ts'
-import { METRIC_CATALOGUE } from '../src/compose/metric-catalogue.ts'
+import { METRIC_CATALOGUE, PROVIDER_SERVER_CATALOGUE } from '../src/compose/metric-catalogue.ts'
 import { measuredOnly } from '../src/compose/telemetry.ts'
 import { ERROR_CODES } from '../src/domain/catalogue-error.ts'
 import { SWEEP_SCOPES } from '../src/domain/sweep-report.ts'
@@ -56,7 +56,9 @@ t.test('docs/metrics.md says the same, and what to do', async (t) => {
     t.ok(remedy.length > 5, `${name} has a remedy`)
     return { name, type, labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label), help }
   })
-  const known = METRIC_CATALOGUE.map(({ name, type, labels, help }) => ({ name, type, labels: [...labels], help }))
+  const known = [...new Set([...METRIC_CATALOGUE, ...PROVIDER_SERVER_CATALOGUE])].map(
+    ({ name, type, labels, help }) => ({ name, type, labels: [...labels], help }),
+  )
   const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name)
   t.strictSame(documented.sort(byName), known.sort(byName))
   const sections = headingsOf('docs/alerts.md')

@@ -1,5 +1,6 @@
 import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import { CLIENT_METRICS } from '../adapters/kubernetes/client-metrics.ts'
+import { PROVIDER_SERVER_METRICS } from '../adapters/provider-server/provider-server-metrics.ts'
 import { FLOW_METRICS } from '../flow/flow-metrics.ts'
 import { QUEUE_METRICS } from '../flow/queue-metrics.ts'
 import { SWEEP_METRICS } from '../flow/sweep-metrics.ts'
@@ -27,7 +28,7 @@ const SERVING_METRICS = {
 export const CERTIFICATE_EXPIRY = SERVING_METRICS.certificateExpiry.name
 export const CODE_CACHE_REJECTED = SERVING_METRICS.codeCacheRejected.name
 
-/** Every metric there is. docs/metrics.md says the same and what to do; a test compares the two. */
+/** Every metric of the function. docs/metrics.md says the same and what to do; a test compares the two. */
 export const METRIC_CATALOGUE: readonly MetricDefinition[] = [
   FLOW_METRICS,
   QUEUE_METRICS,
@@ -40,3 +41,9 @@ export const METRIC_CATALOGUE: readonly MetricDefinition[] = [
   SERVICE_METRICS,
   NODE_METRICS,
 ].flatMap((group): MetricDefinition[] => Object.values(group))
+
+/** Every metric of a provider that is served alone; in docs/metrics.md too. */
+export const PROVIDER_SERVER_CATALOGUE: readonly MetricDefinition[] = [
+  ...Object.values(PROVIDER_SERVER_METRICS),
+  SERVING_METRICS.certificateExpiry,
+]

@@ -1,15 +1,17 @@
 import { createTokenFileProof } from '../adapters/callers/token-file-proof.ts'
 import { createServer } from '../adapters/http/create-server.ts'
+import { createRefusalLog } from '../adapters/http/refusal-log.ts'
 import { releaseConnections } from '../adapters/http/release-connections.ts'
 import { createPrometheusMetrics } from '../adapters/metrics/prometheus-metrics.ts'
 import { buildProviderApp } from '../adapters/provider-server/provider-app.ts'
-import { PROVIDER_SERVER_METRICS } from '../adapters/provider-server/provider-server-metrics.ts'
 import { createProtocolValidator } from '../adapters/schema/create-protocol-validator.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Provider } from '../provider/provider.ts'
 import { listen } from './listen.ts'
+import { CERTIFICATE_EXPIRY, PROVIDER_SERVER_CATALOGUE } from './metric-catalogue.ts'
 import { createReloadedCertificate } from './reload-certificate.ts'
+import { startProvider } from './start-provider.ts'
 
 export interface ProviderServerSettings {
   provider: Provider
@@ -37,17 +39,21 @@ export interface ServedProvider {
 export async function serveProvider(settings: ProviderServerSettings): Promise<ServedProvider> {
   const { provider, host, tls, tokenFile, clock, logger, limits } = settings
   const certificate = tls && createReloadedCertificate(tls, { clock, logger })
-  const metrics = createPrometheusMetrics(Object.values(PROVIDER_SERVER_METRICS))
+  const metrics = createPrometheusMetrics(PROVIDER_SERVER_CATALOGUE)
   const stopped = new AbortController()
   let draining = false
   const app = buildProviderApp(provider, {
     clock,
     logger,
     metrics,
-    metricsText: () => metrics.text(),
+    metricsText() {
+      if (certificate !== undefined) metrics.set(CERTIFICATE_EXPIRY, certificate.current().notAfter / 1_000)
+      return metrics.text()
+    },
     validate: createProtocolValidator(),
     ...(tokenFile !== undefined && {
       caller: createTokenFileProof({ path: tokenFile, field: '--token-file' }, { clock, logger }),
+      logRefusal: createRefusalLog({ clock, logger }),
     }),
     limits,
     draining: () => draining,
@@ -56,6 +62,7 @@ export async function serveProvider(settings: ProviderServerSettings): Promise<S
   })
   releaseConnections(app, () => draining)
   provider.cloudProvider?.initialize(NO_CLIENTS, stopped.signal)
+  const stopStarting = await startProvider(provider, { clock, logger })
   const port = await listen(app, { host, port: settings.port })
   certificate?.watch(app)
   logger.info({ port, provider: provider.name, tls: tls !== undefined }, 'serving the provider')
@@ -63,6 +70,7 @@ export async function serveProvider(settings: ProviderServerSettings): Promise<S
     port,
     async close() {
       draining = true
+      stopStarting()
       certificate?.stop()
       const cancel = clock.after(settings.drainMs, () => stopped.abort(new Error('the provider stops')))
       await app.close()

@@ -3,6 +3,7 @@ import { listen } from './listen.ts'
 import type { Settings } from './load-settings.ts'
 import { openFunction } from './open-function.ts'
 import { createReloadedCertificate } from './reload-certificate.ts'
+import { startProvider } from './start-provider.ts'
 
 export interface ServedFunction {
   port: number
@@ -16,6 +17,7 @@ export async function serve(settings: Settings, clock: Clock): Promise<ServedFun
   const { tls } = config.server
   const certificate = tls === undefined ? undefined : createReloadedCertificate(tls, { clock, logger })
   const { app, start, close } = await openFunction(settings, clock, certificate?.current)
+  const stopStarting = await startProvider(provider, { clock, logger })
   const port = await listen(app, config.server)
   start()
   certificate?.watch(app)
@@ -23,6 +25,7 @@ export async function serve(settings: Settings, clock: Clock): Promise<ServedFun
   return {
     port,
     close() {
+      stopStarting()
       certificate?.stop()
       return close()
     },

@@ -7,4 +7,9 @@ import type { MultiClusterProvider } from './multicluster.ts'
  */
 export interface Provider extends MultiClusterProvider {
   readonly cloudProvider?: CloudProvider
+  /**
+   * For a provider that keeps something beside it, such as files of a proxy: makes that what it recorded. Called by
+   * whoever serves it, before the first call, and again until it succeeds. Calls must not depend on it.
+   */
+  start?(): Promise<void>
 }

@@ -1,13 +1,26 @@
 import t from 'tap'
-import type { CloudProvider, InstancesV2, Routes } from '../../src/provider/cloud.ts'
+import type { Node } from '../../src/domain/node.ts'
+import type { Service } from '../../src/domain/service.ts'
+import type {
+  CloudContext,
+  CloudLoadBalancer,
+  CloudProvider,
+  EnsureContext,
+  InstancesV2,
+  Routes,
+} from '../../src/provider/cloud.ts'
 import { RetryAfter } from '../../src/provider/errors.ts'
-import type { LoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
+import type { LoadBalancer, MCSLoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
 import type { Provider } from '../../src/provider/provider.ts'
 import { createExampleCloud } from '../../src/providers/example/example-provider.ts'
 import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { type ConformanceSubject, examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { createManualClock } from '../support/manual-clock.ts'
+import { serveRemotely } from '../support/provider-server.ts'
+
+// Over HTTP time is the system's.
+t.setTimeout(240_000)
 
 /** Time passes when somebody waits for it. */
 function skippingClock() {
@@ -47,7 +60,7 @@ t.test('the example provider has nothing to fail with', async (t) => {
 
 // Providers that are wrong in one point each, and the check that says so.
 
-type Change = (right: LoadBalancer, context: () => ProviderContext[]) => Partial<LoadBalancer>
+type Change = (right: LoadBalancer) => Partial<LoadBalancer>
 
 const WRONG: Readonly<Record<string, Change>> = {
   'absent-is-undefined': () => ({ getLoadBalancer: async () => ({}) }),
@@ -124,7 +137,7 @@ const WRONG: Readonly<Record<string, Change>> = {
   'overlapping-ensures': (right) => ({
     ensureLoadBalancer: async (ingress, context) => {
       const found = await right.getLoadBalancer(ingress, context)
-      await Promise.resolve()
+      await aMoment()
       if (found !== undefined) return right.ensureLoadBalancer(ingress, context)
       doubled.push(context.identity)
       return right.ensureLoadBalancer(ingress, context)
@@ -152,23 +165,25 @@ const WRONG: Readonly<Record<string, Change>> = {
     getLoadBalancer: async (ingress, context) =>
       lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
     ensureLoadBalancer: async (ingress, context) => {
-      for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      await aMoment()
       if (context.signal.aborted) lost.add(context.identity.uid)
       return right.ensureLoadBalancer(ingress, context)
     },
   }),
   'update-answer-lost': (right) => ({
+    getLoadBalancer: async (ingress, context) =>
+      lost.has(context.identity.uid) ? undefined : right.getLoadBalancer(ingress, context),
     updateLoadBalancer: async (ingress, context) => {
-      await Promise.resolve()
-      if (context.signal.aborted) await right.ensureLoadBalancerDeleted(ingress, { ...context, signal: NEVER })
+      await aMoment()
+      if (context.signal.aborted) lost.add(context.identity.uid)
       return right.updateLoadBalancer(ingress, context)
     },
   }),
   'delete-answer-lost': (right) => ({
     ensureLoadBalancerDeleted: async (ingress, context) => {
       const { uid } = context.identity
+      await aMoment()
       if (begunDeletes.has(uid)) return
-      await Promise.resolve()
       if (context.signal.aborted) begunDeletes.add(uid)
       return right.ensureLoadBalancerDeleted(ingress, context)
     },
@@ -188,6 +203,11 @@ const WRONG: Readonly<Record<string, Change>> = {
   }),
 }
 
+/** Long enough for a call over HTTP to be overtaken, or given up. */
+async function aMoment(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 const ensured = new Map<string, number>()
 const lost = new Set<string>()
 const begunDeletes = new Set<string>()
@@ -195,18 +215,93 @@ const NEVER = new AbortController().signal
 const doubled: ProviderContext['identity'][] = []
 
 function wrong(change: Change): Provider {
-  const { loadBalancer } = createFakeProvider({ delayMs: 0, failure: () => undefined, clock: createManualClock() })
+  const { loadBalancer } = fake(0)
   if (loadBalancer === undefined) throw new Error('the fake serves no ingress')
   doubled.length = 0
-  return { name: 'wrong', loadBalancer: { ...loadBalancer, ...change(loadBalancer, () => []) } }
+  return { name: 'wrong', loadBalancer: { ...loadBalancer, ...change(loadBalancer) } }
+}
+
+/** The same fault in the other kinds, whose methods have other names and arguments. */
+const WRONG_IN: Readonly<Record<string, (change: Change) => Provider>> = {
+  MultiClusterIngress: wrong,
+  MultiClusterService(change) {
+    const { mcsLoadBalancer } = fake(0)
+    if (mcsLoadBalancer === undefined) throw new Error('the fake serves no services')
+    doubled.length = 0
+    const right = {
+      getLoadBalancer: mcsLoadBalancer.getMCSLoadBalancer,
+      ensureLoadBalancer: mcsLoadBalancer.ensureMCSLoadBalancer,
+      updateLoadBalancer: mcsLoadBalancer.updateMCSLoadBalancer,
+      ensureLoadBalancerDeleted: mcsLoadBalancer.ensureMCSLoadBalancerDeleted,
+      listLoadBalancers: mcsLoadBalancer.listMCSLoadBalancers,
+    } as unknown as LoadBalancer
+    const { listLoadBalancers, validate, ...changed } = { ...right, ...change(right) }
+    return {
+      name: 'wrong',
+      mcsLoadBalancer: {
+        getMCSLoadBalancer: changed.getLoadBalancer,
+        ensureMCSLoadBalancer: changed.ensureLoadBalancer,
+        updateMCSLoadBalancer: changed.updateLoadBalancer,
+        ensureMCSLoadBalancerDeleted: changed.ensureLoadBalancerDeleted,
+        listMCSLoadBalancers: listLoadBalancers,
+        validate,
+      } as unknown as MCSLoadBalancer,
+    }
+  },
+  Service(change) {
+    const { cloudProvider } = fake(0)
+    const balancer = cloudProvider?.loadBalancer()
+    if (cloudProvider === undefined || balancer === undefined) throw new Error('the fake serves no cluster')
+    doubled.length = 0
+    // Nodes go with the context, which the fault hands on.
+    type WithNodes = EnsureContext & { nodes: Node[] }
+    const right = {
+      getLoadBalancer: (service: Service, context: WithNodes) => balancer.getLoadBalancer('c', service, context),
+      ensureLoadBalancer: (service: Service, { nodes, ...context }: WithNodes) =>
+        balancer.ensureLoadBalancer('c', service, nodes, context),
+      updateLoadBalancer: (service: Service, { nodes, ...context }: WithNodes) =>
+        balancer.updateLoadBalancer('c', service, nodes, context),
+      ensureLoadBalancerDeleted: (service: Service | undefined, context: WithNodes) =>
+        balancer.ensureLoadBalancerDeleted('c', service, context),
+      listLoadBalancers: (context: CloudContext) => balancer.listLoadBalancers?.('c', context),
+    }
+    const asked = right as unknown as LoadBalancer
+    const changed = { ...asked, ...change(asked) } as unknown as typeof right
+    const loadBalancer = {
+      ...balancer,
+      ...('validate' in changed && { validate: changed.validate }),
+      getLoadBalancer: (_cluster: string, service: Service, context: WithNodes) =>
+        changed.getLoadBalancer(service, context),
+      ensureLoadBalancer: (_cluster: string, service: Service, nodes: Node[], context: EnsureContext) =>
+        changed.ensureLoadBalancer(service, { ...context, nodes }),
+      updateLoadBalancer: (_cluster: string, service: Service, nodes: Node[], context: EnsureContext) =>
+        changed.updateLoadBalancer(service, { ...context, nodes }),
+      ensureLoadBalancerDeleted: (_cluster: string, service: Service | undefined, context: WithNodes) =>
+        changed.ensureLoadBalancerDeleted(service, context),
+      listLoadBalancers: (_cluster: string, context: CloudContext) => changed.listLoadBalancers(context),
+    } as unknown as CloudLoadBalancer
+    return {
+      name: 'wrong',
+      cloudProvider: {
+        ...cloudProvider,
+        loadBalancer: () => loadBalancer,
+        instancesV2: () => undefined,
+        routes: () => undefined,
+      },
+    }
+  },
 }
 
 t.test('a provider that is wrong in one point fails by the check of that point', async (t) => {
-  for (const [check, change] of Object.entries(WRONG)) {
-    const { results, passed } = await examine(() => wrong(change))
-    const found = results.find((result) => result.check === `MultiClusterIngress/${check}`)
-    t.equal(found?.outcome, 'failed', `${check}: ${found?.message}`)
-    t.notOk(passed)
+  for (const [kind, wrongIn] of Object.entries(WRONG_IN)) {
+    const right = await examine(() => wrongIn(() => ({})))
+    t.ok(right.passed, formatReport(right))
+    for (const [check, change] of Object.entries(WRONG)) {
+      const { results, passed } = await examine(() => wrongIn(change))
+      const found = results.find((result) => result.check === `${kind}/${check}`)
+      t.equal(found?.outcome, 'failed', `${kind}/${check}: ${found?.message}`)
+      t.notOk(passed)
+    }
   }
 })
 
@@ -320,6 +415,37 @@ t.test('without a node what needs one is skipped, and said so', async (t) => {
   for (const { message } of skipped) t.equal(message, 'no node was named whose machine runs')
 })
 
+/** What a provider cannot do wrong from behind the protocol: the client copies arguments, and rejects at an abort by itself. */
+const RIGHT_OVER_HTTP = [
+  'aborted-before',
+  'aborted-during',
+  'arguments-are-read-only',
+  'instance-aborted',
+  'instance-arguments',
+  'route-aborted',
+  'route-arguments',
+  'validate-is-pure',
+]
+
+t.test('over HTTP a wrong provider fails by the same check, and says why', async (t) => {
+  const { results: known } = await examine(() => fake(0))
+  const levelOf = new Map(known.map(({ check, level }) => [check.split('/')[1], level]))
+  const unnoticed: string[] = []
+  const examined = async (check: string, behind: Provider) => {
+    const { provider, stop } = await serveRemotely(t, behind)
+    const level = levelOf.get(check) ?? 2
+    const { results } = await examineProvider({ createProvider: () => provider, level, node: structuredClone(NODE) })
+    await stop()
+    const found = results.find((result) => result.check.endsWith(`/${check}`))
+    if (found?.outcome !== 'failed') unnoticed.push(check)
+    else t.match(found.message, /^[a-z\d].{15,}/i, `${check}: ${found.message}`)
+  }
+  for (const [check, change] of Object.entries(WRONG)) await examined(check, wrong(change))
+  for (const [check, change] of Object.entries(WRONG_CLOUD)) await examined(check, cloudWith(change))
+  // It gives up at once: often before the request is on its way.
+  t.strictSame(unnoticed.filter((check) => check !== 'answer-lost').toSorted(), RIGHT_OVER_HTTP)
+})
+
 t.test('no two objects of a check ask for one host or one port', async (t) => {
   const asked: string[] = []
   await examine(() => {
@@ -343,6 +469,8 @@ t.test('every check has a provider that it fails', async (t) => {
   t.strictSame([...names].filter((name) => !(name in failed)).sort(), ['interfaces', 'name'])
   const named = await examine(() => ({ ...fake(0), name: 'Acme Cloud' }))
   t.match(named.results[0], { check: 'provider/name', outcome: 'failed' })
+  const empty = await examine(() => ({ name: 'empty' }))
+  t.match(empty, { passed: false, results: [{}, { check: 'provider/interfaces', outcome: 'failed' }] })
 })
 
 t.test('a cloud that is never done, and one that never answers', async (t) => {

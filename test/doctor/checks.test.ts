@@ -458,6 +458,23 @@ const CASES: readonly Case[] = [
     says: /^example: it balances nothing over clusters$/,
   },
   {
+    title: 'a provider that does not answer where the function runs',
+    facts: {
+      ...settings({ operatorIsApart: false }),
+      providerAnswer: { known: false, reason: 'the admin endpoint of Caddy cannot be used' },
+    },
+    check: 'provider',
+    state: 'red',
+    says: /^fake does not answer from here: the admin endpoint of Caddy cannot be used$/,
+  },
+  {
+    title: 'a provider that does not answer whoever asks from elsewhere',
+    facts: { providerAnswer: { known: false, reason: 'no answer within 10 s' } },
+    check: 'provider',
+    state: 'yellow',
+    says: /no answer within 10 s/,
+  },
+  {
     title: 'no sweep for long',
     facts: { metrics: sweptAgo(31 * 60_000) },
     check: 'last-sweep',
@@ -554,6 +571,7 @@ t.test('what could not be asked is never green', async (t) => {
     serverVersion: ['api'],
     ingressClasses: ['ingress-class'],
     provider: ['provider'],
+    providerAnswer: ['provider'],
     unfinished: ['objects'],
   }
   const questions = Object.entries(buildFacts()).filter(([, fact]) => typeof fact === 'object' && 'known' in fact)

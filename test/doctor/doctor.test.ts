@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Validity } from '../../src/adapters/certificates/certificate-authority.ts'
@@ -159,6 +160,29 @@ t.test('what is broken in the world is told by the check it concerns', async (t)
       const found = await states(installation, config)
       for (const check of red) t.equal(found[check], 'red', check)
     })
+})
+
+t.test('a proxy that cannot be reached, and one that never answers', async (t) => {
+  const installation = await healthy(t)
+  t.equal((await states(installation)).provider, 'green')
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => silent.close())
+  const { port } = silent.address() as AddressInfo
+  const caddy = (admin: string) => ({
+    provider: { name: 'caddy', options: { admin, addresses: ['192.0.2.1'], adminTimeoutMs: 300 } },
+    finalizer: 'webhook-cloud-provider.dev/fake',
+    ingressClass: { controller: 'webhook-cloud-provider.dev/fake', names: ['fake'], default: true },
+  })
+  for (const [admin, says] of [
+    ['http://127.0.0.1:1', /admin endpoint of Caddy at http:\/\/127\.0\.0\.1:1 /],
+    [`http://127.0.0.1:${port}`, /admin endpoint of Caddy/],
+  ] as const) {
+    const { checks } = diagnose(await gatherFacts(await installation.options(caddy(admin))))
+    const check = checks.find(({ name }) => name === 'provider')
+    t.equal(check?.state, 'yellow', 'the operator is elsewhere')
+    t.match(check?.problems, [{ message: says, remedy: /What serves goes on/ }])
+  }
 })
 
 t.test('a certificate that is nearly over', async (t) => {

@@ -159,12 +159,12 @@ async function openKnFunc({ bundles, bench, settings }: LeafContext): Promise<Op
     const env = { ...bench.environment(settings), ...variablesOf(join(folder, 'func.yaml')), K_SERVICE: door }
     return openServer((FUNC_PORT) => ({ args: [runtime, 'index.cjs'], folder, env: { ...env, FUNC_PORT } }))
   }
-  const [mutate, validate, notify, work] = await Promise.all([
-    open('mutate'),
-    open('validate'),
-    open('notify'),
-    open('work'),
-  ])
+  const opening = [open('mutate'), open('validate'), open('notify'), open('work')] as const
+  const [mutate, validate, notify, work] = await Promise.all(opening).catch(async (error) => {
+    // One that cannot start must not leave the others behind.
+    for (const each of await Promise.allSettled(opening)) if (each.status === 'fulfilled') await each.value.close()
+    throw error
+  })
   const functions: Record<string, OpenLeaf> = {
     '/admission/mutate': mutate,
     '/admission/validate': validate,

@@ -1,7 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { request as plainRequest } from 'node:http'
+import { createServer as createHttpServer, request as plainRequest, type ServerResponse } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
 import { request as tlsRequest } from 'node:https'
-import { createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
@@ -198,6 +201,38 @@ t.test('every row of the path table, as a request', real, async (t) => {
   }
 })
 
+t.test('paths are compared decoded and cleaned, the longest first', real, async (t) => {
+  const { balancer, echo, ask, changes } = await world(t)
+  const services = ['root', 'admin', 'short', 'long']
+  const object = (paths: Record<string, string>) =>
+    shop({}, { rules: Object.entries(paths).map(([path, service]) => ruleOf('shop.example.com', service, path)) })
+  const ingress = object({ '/': 'root', '/admin': 'admin', '/%61%61': 'short', '/aa/b': 'long' })
+  const backends = backendsOf(
+    echo.port,
+    Object.fromEntries(services.map((name, index) => [name, [`127.0.1.${index + 1}`]])),
+  )
+  await balancer.ensureLoadBalancer(ingress, contextOf(ingress, backends))
+  const served = async (path: string) =>
+    services[Number((await ask(path, { host: 'shop.example.com' })).echo.address.split('.')[3]) - 1]
+  for (const path of ['/admin', '/%61dmin/x', '//admin', '/./admin', '/x/..%2fadmin', '/x/%2e%2e/admin', '/admin%2Fx'])
+    t.equal(await served(path), 'admin', path)
+  for (const path of ['/', '/ADMIN', '/adminx', '/admin;x', '/admin/..', '/admin%00', '/%7Benv.HOME%7D'])
+    t.equal(await served(path), 'root', path)
+  for (const path of ['/aa/b', '/%61a/%62/c']) t.equal(await served(path), 'long', path)
+  for (const path of ['/aa', '/%61%61/c']) t.equal(await served(path), 'short', path)
+
+  const before = changes().length
+  for (const path of ['/a//b', '/a/../b', '/a/.', '/a%2F%2e/b', '/%FF']) {
+    const unmatchable = object({ [path]: 'root' })
+    t.match(balancer.validate?.(unmatchable), [{ field: 'spec.rules[0].http.paths[0].path' }], path)
+    await t.rejects(
+      balancer.ensureLoadBalancer(unmatchable, contextOf(unmatchable, backends)),
+      /must be UTF-8, without/,
+    )
+  }
+  t.equal(changes().length, before)
+})
+
 t.test('it passes the conformance kit', real, async (t) => {
   const { options } = await world(t)
   const createProvider = () => createCaddyProvider(options, { logger: silentLogger, clock: createSystemClock() })
@@ -324,6 +359,18 @@ t.test('TLS by name, rotation, redirect', real, async (t) => {
   })
   t.match(await ask('/', { host: 'plain.example.org' }), { status: 200 }, 'a host without certificate stays')
 
+  // By whatever the host is served: a rule for any host, the default backend, a wildcard that is wider.
+  const annotations = { [`${ANNOTATION_PREFIX}redirect-http-to-https`]: 'true' }
+  const defaultBackend = { service: { name: 'web', port: { number: 80 } } }
+  for (const spec of [{ rules: [ruleOf('')] }, { rules: [], defaultBackend }, { rules: [ruleOf('*.example.com')] }]) {
+    await put([exact], shop({ annotations }, spec))
+    t.equal((await ask('/', { host: 'A.example.com.' })).status, 308)
+    t.equal((await ask('/', { host: 'b.example.com' })).status, 200)
+  }
+  await put([{ ...exact, hosts: [] }], shop({ annotations }, { rules: [ruleOf('')] }))
+  t.equal((await ask('/', { host: 'b.example.com' })).status, 308, 'a certificate for every host')
+  await put([exact, wildcard])
+
   const before = changes().length
   await put([await issue('rotated', ['a.example.com'], 'exact'), wildcard])
   t.equal(changes().length, before + 1, 'rotation is one change')
@@ -341,14 +388,30 @@ t.test('TLS by name, rotation, redirect', real, async (t) => {
   await balancer.ensureLoadBalancerDeleted(object, contextOf(object, { services: [] }))
   t.match(await over('c.example.com'), { status: 200, commonName: 'wildcard' }, 'it stays for whoever else has it')
 
+  const { privateKey: unusable } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  const unusableKey = unusable.export({ type: 'pkcs8', format: 'pem' })
   for (const [certificate, fault] of [
     [{ ...exact, certificate: 'nonsense' }, /secret shop.exact: the certificate is no PEM/],
     [{ ...exact, key: 'nonsense' }, /secret shop.exact: the key is no PEM/],
     [{ ...exact, key: wildcard.key }, /secret shop.exact: the key is not that of the certificate/],
+    [{ ...exact, key: unusableKey }, /secret shop.exact: Caddy has no use for a key of type secp256k1: take RSA/],
   ] as [Certificate, RegExp][]) {
     await t.rejects(put([certificate]), fault)
   }
   t.match(await over('c.example.com'), { status: 200 }, 'what serves keeps serving')
+
+  await balancer.ensureLoadBalancerDeleted(other, contextOf(other, { services: [] }))
+  await put([exact, wildcard])
+  const pods = backendsOf(echo.port, { web: ['127.0.1.2'] })
+  const mixed = [{ ...exact, key: wildcard.key }, await issue('new', ['*.example.com'], 'wildcard')] as Certificate[]
+  const context = contextOf(object, pods, { certificates: mixed, fingerprint: 'two' })
+  await t.rejects(balancer.updateLoadBalancer(object, context), /secret shop.exact: the key is not that/)
+  t.match(await over('a.example.com'), { commonName: 'exact', echo: { address: '127.0.1.2' } }, 'of before; new pods')
+  t.match(await over('b.example.com'), { commonName: 'new' }, 'one bad Secret does not hold up another')
+  const count = changes().length
+  await t.rejects(balancer.updateLoadBalancer(object, context), /secret shop.exact/, 'it is told again')
+  t.equal(changes().length, count)
+  t.not((await balancer.getLoadBalancer(object, context))?.fingerprint, 'two')
 })
 
 t.test('a certificate for hosts without one', real, async (t) => {
@@ -385,6 +448,31 @@ t.test('whoever edits by hand is seen, and put right', real, async (t) => {
     t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one')
     t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
   }
+  // Caddy takes null for nearly everything, and addresses that are none as long as nothing listens there.
+  const record = `${server}/routes/3/handle/0/webhook-cloud-provider`
+  const broken: [string, unknown][] = [
+    [`${server}/routes`, null],
+    [server, null],
+    ['/config/apps/http/servers', null],
+    ['/config/apps', null],
+    [`${server}/routes/3/handle`, null],
+    [`${server}/routes/3/handle/1/routes`, null],
+    [`${record}/assigned/claims/0`, null],
+    [`${record}/assigned/addresses/0/listen`, 'no address'],
+    [`${record}/certificates`, [{ tag: 'one', hosts: [null] }]],
+    [`${record}/routes/0/host`, '{env.HOME}'],
+    [`${record}/routes/0/upstream`, 5],
+  ]
+  const neighbour = shop({ name: 'neighbour' }, { rules: [ruleOf('neighbour.example.com')] })
+  for (const [path, value] of broken) {
+    // A Caddy that stops listening closes the connection that asked for it.
+    await caddy.change('PATCH', path, value).catch((error) => t.match(error, { code: 'ECONNRESET' }))
+    await balancer.ensureLoadBalancer(neighbour, contextOf(neighbour, { services: [] }))
+    await balancer.updateLoadBalancer(object, context)
+    t.equal((await balancer.getLoadBalancer(object, context))?.fingerprint, 'one', `${path}: ${JSON.stringify(value)}`)
+    t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
+    await balancer.ensureLoadBalancerDeleted(neighbour, contextOf(neighbour, { services: [] }))
+  }
   await caddy.change('PATCH', `${server}/routes`, [])
   t.equal(await balancer.getLoadBalancer(object, context), undefined, 'it is gone')
   await balancer.ensureLoadBalancer(object, context)
@@ -395,8 +483,8 @@ t.test('whoever edits by hand is seen, and put right', real, async (t) => {
     'what is outside of it is verified by update',
   )
   t.equal((await ask('/', { host: 'shop.example.com' })).status, 200)
-  const record = await another({ addresses: [] }).getLoadBalancer(object, context)
-  t.equal(record?.fingerprint, undefined, 'by other settings it is outdated')
+  const other = await another({ addresses: [] }).getLoadBalancer(object, context)
+  t.equal(other?.fingerprint, undefined, 'by other settings it is outdated')
 })
 
 t.test('after a restart with nothing it is absent, and the next ensure restores it', real, async (t) => {
@@ -499,6 +587,20 @@ t.test('rewrite, headers, body limit, timeouts, protocols', real, async (t) => {
   t.equal(await seen('/shop/'), '/v1/')
   t.equal(await seen('/exact'), '/v1')
   t.equal(await seen('//shop//cart'), '/v1//cart')
+  t.equal(await seen('/%73hop%2Fcart%2F1'), '/v1%2Fcart%2F1', 'however it is written')
+  for (const path of [
+    '/cart/../shop/cart',
+    '/shop/x/../../shop/cart',
+    '/shop/%2e%2e/shop',
+    '/./shop/cart',
+    '/shop/.',
+  ]) {
+    const { status } = await ask(path, { host: 'shop.example.com' })
+    t.equal(status, 400, `${path}: nothing leads out of the target`)
+  }
+  await put({ 'rewrite-target': '/v1' }, [{ path: '/caf%C3%A9/50%25/a.b', pathType: 'Prefix' }])
+  t.equal(await seen('/caf%c3%a9/50%25/a.b/x'), '/v1/x')
+  t.equal((await ask('/caf%C3%A9/50%25/aXb', { host: 'shop.example.com' })).status, 404)
   await put({ 'rewrite-target': '/' }, [prefix])
   t.equal(await seen('/shop'), '/')
   t.equal(await seen('/shop/cart'), '/cart')
@@ -540,6 +642,92 @@ t.test('rewrite, headers, body limit, timeouts, protocols', real, async (t) => {
   )
 })
 
+t.test('gRPC over h2c, and upgrades', real, async (t) => {
+  const { balancer, options } = await world(t)
+  const authority = await createTestAuthority()
+  const { cert, key } = await authority.issue({ commonNames: ['grpc'], usage: 'server' })
+  const certificates = [{ hosts: ['shop.example.com'], secretName: 'grpc', certificate: cert, key }]
+  const put = (protocol: string, port: number) => {
+    const object = shop({ annotations: { [`${ANNOTATION_PREFIX}backend-protocol`]: protocol } })
+    return balancer.ensureLoadBalancer(
+      object,
+      contextOf(object, backendsOf(port, { web: ['127.0.1.1'] }), { certificates }),
+    )
+  }
+  const listen = async (server: Server) => {
+    await new Promise<void>((resolve) => void server.listen(0, '0.0.0.0', resolve))
+    t.teardown(() => server.close())
+    return (server.address() as AddressInfo).port
+  }
+
+  const grpc = createHttp2Server()
+  grpc.on('stream', (stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    // Each message is answered at once, while the request goes on.
+    stream.pipe(stream)
+  })
+  await put('h2c', await listen(grpc))
+  const session = connectHttp2(`https://127.0.2.1:${options.httpsPort}`, {
+    servername: 'shop.example.com',
+    rejectUnauthorized: false,
+  })
+  t.teardown(() => session.destroy())
+  const call = session.request({
+    ':method': 'POST',
+    ':path': '/shop.Cart/Watch',
+    ':authority': 'shop.example.com',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  const trailers = new Promise((resolve) => void call.once('trailers', resolve))
+  for (const message of ['one', 'two']) {
+    call.write(message)
+    const [answer] = await once(call, 'data')
+    t.equal(String(answer), message, 'both ways at the same time')
+  }
+  call.end()
+  call.resume()
+  t.match(await trailers, { 'grpc-status': '0' })
+
+  const sockets = createHttpServer().on('upgrade', (_request, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    socket.pipe(socket)
+  })
+  await put('http', await listen(sockets))
+  const upgrade = plainRequest({
+    host: '127.0.2.1',
+    port: options.httpPort,
+    headers: { host: 'shop.example.com', connection: 'Upgrade', upgrade: 'websocket' },
+  })
+  upgrade.end()
+  const [response, socket] = (await once(upgrade, 'upgrade')) as [unknown, Socket]
+  t.match(response, { statusCode: 101 })
+  socket.write('ping')
+  t.equal(String((await once(socket, 'data'))[0]), 'ping')
+  socket.destroy()
+})
+
+t.test('a change waits for no request, and every request that runs is finished', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop()
+  const put = (address: string) =>
+    balancer.ensureLoadBalancer(object, contextOf(object, backendsOf(echo.port, { web: [address] })))
+  await put('127.0.1.1')
+  const arrived = Promise.withResolvers<ServerResponse>()
+  echo.intercept(({ url }, response) => {
+    if (url !== '/slow') return false
+    arrived.resolve(response)
+    return true
+  })
+  const slow = ask('/slow', { host: 'shop.example.com' })
+  const response = await arrived.promise
+  await put('127.0.1.2')
+  t.equal((await ask('/', { host: 'shop.example.com' })).echo.address, '127.0.1.2')
+  response.end('at last')
+  t.match(await slow, { status: 200, body: 'at last' })
+})
+
 t.test('pods that fail are found out', real, async (t) => {
   const { balancer, echo, ask } = await world(t)
   const object = shop({
@@ -572,6 +760,41 @@ t.test('pods that fail are found out', real, async (t) => {
   t.ok(checks >= 2)
 })
 
+t.test('clients cannot take pods away by what they send, unless passive checks are asked for', real, async (t) => {
+  const { balancer, echo, ask, options } = await world(t)
+  const malformed = 'POST / HTTP/1.1\r\nHost: shop.example.com\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+  const sendMalformed = () =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect(options.httpPort, '127.0.2.1', () => void socket.write(malformed))
+      socket.once('error', reject)
+      socket.once('data', () => {
+        socket.destroy()
+        resolve()
+      })
+    })
+  const statusAfter = async (annotations: Record<string, string>) => {
+    const object = shop({ annotations })
+    const backends = backendsOf(echo.port, { web: ['127.0.1.1', '127.0.1.2'] })
+    await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+    for (let index = 0; index < 10; index += 1) await sendMalformed()
+    return (await ask('/', { host: 'shop.example.com' })).status
+  }
+  t.equal(await statusAfter({}), 200)
+  t.equal(await statusAfter({ [`${ANNOTATION_PREFIX}passive-seconds`]: '2' }), 503, 'as the documentation says')
+})
+
+t.test('a cluster that dies fails nobody, also by weights', real, async (t) => {
+  const { balancer, echo, ask } = await world(t)
+  const object = shop({ annotations: { [`${ANNOTATION_PREFIX}cluster-weights`]: 'gone=1,here=2' } })
+  const backends = backendsOf(echo.port, { web: { gone: ['127.0.1.8'], here: ['127.0.1.1'] } })
+  // Nobody listens on port 1.
+  for (const endpoint of backends.services[0]?.ports[0]?.pools[0]?.endpoints ?? []) Object.assign(endpoint, { port: 1 })
+  await balancer.ensureLoadBalancer(object, contextOf(object, backends))
+  const statuses = new Set<number>()
+  for (let index = 0; index < 200; index += 1) statuses.add((await ask('/', { host: 'shop.example.com' })).status)
+  t.same([...statuses], [200])
+})
+
 t.test('several Caddies serve the same', real, async (t) => {
   const { another, options, echo, caddy, ask } = await world(t)
   // On one machine both can listen on the address, since Caddy shares ports for its reloads.
@@ -599,6 +822,10 @@ t.test('several Caddies serve the same', real, async (t) => {
   await both.ensureLoadBalancer(object, moved).catch(() => undefined)
   await second.restart()
   t.equal((await both.getLoadBalancer(object, moved))?.fingerprint, undefined, 'the second has nothing')
+  const held = structuredClone(moved.backends)
+  for (const port of held.services.flatMap(({ ports }) => ports)) Object.assign(port, { state: 'held', pools: [] })
+  await both.updateLoadBalancer(object, { ...moved, backends: held })
+  t.match(JSON.stringify(await apps(second)), /127\.0\.1\.2/, 'what is held is known of the other')
   await both.updateLoadBalancer(object, moved)
   t.same(await apps(caddy), await apps(second))
   await both.ensureLoadBalancerDeleted(object, moved)
@@ -925,6 +1152,7 @@ t.test('what Caddy cannot do is said before, and never done by half', real, asyn
     { 'health-check-path': '/', 'healthy-threshold': '3' },
     { affinity: 'source-ip', 'cluster-weights': 'edge=1' },
     { 'request-body-limit': '100', 'passive-failures': '2' },
+    { 'request-body-limit': '100', 'passive-seconds': '2' },
   ]
   for (const fault of faults) {
     const annotations = Object.fromEntries(
@@ -941,6 +1169,11 @@ t.test('what Caddy cannot do is said before, and never done by half', real, asyn
     refused,
   )
   t.same(balancer.validate?.(shop()), [])
+  const anySize = { 'request-body-limit': '0', 'passive-failures': '2' }
+  const annotations = Object.fromEntries(
+    Object.entries(anySize).map(([name, value]) => [ANNOTATION_PREFIX + name, value]),
+  )
+  t.same(balancer.validate?.(shop({ annotations })), [], 'no limit, no conflict')
   t.same(changes(), [])
 })
 

@@ -174,6 +174,7 @@ t.test('what is done at run time', async (t) => {
     servers: Object.entries(weights).map(([name, weight]) => ({ name, address: '10.1.0.1', port: 80, weight })),
     serverArguments: [],
     remembersClients: false,
+    namesServersInCookie: false,
     ...more,
   })
   const runs = (weight: number, administered: RunningServer['administered'] = 'ready'): RunningServer[] => [
@@ -195,6 +196,11 @@ t.test('what is done at run time', async (t) => {
   t.same(serverCommands(rendered({}), runs(1)), ['set server b/x state drain'])
   t.same(serverCommands(rendered({}), runs(1, 'drain')), [], 'on its way out')
   t.same(serverCommands(rendered({ x: 1 }), runs(1, 'drain')), ['set server b/x state ready'], 'wanted again')
+  t.same(
+    serverCommands(rendered({}, { namesServersInCookie: true }), runs(1)),
+    ['set server b/x state maint'],
+    'a cookie would lead to a server that drains',
+  )
   const forgotten = 'clear table b data.server_id eq 7'
   t.same(serverCommands(rendered({}, remembering), runs(1)), ['set server b/x state drain', forgotten])
   t.same(serverCommands(rendered({ x: 0 }, remembering), runs(1)), ['set server b/x weight 0', forgotten])
@@ -265,6 +271,13 @@ t.test('a port that another has is refused by a sentence that names it', async (
     message: `port ${SERVICE_PORT} of 198.51.100.7 is used by MultiClusterService shop/first`,
   })
   t.ok(recordOf({ name: 'second', port: { port: 81 } }, undefined, [first]), 'another port of the same address')
+})
+
+t.test('connections: as many as its limit of files allows, unless told', async (t) => {
+  t.match(renderConfiguration([], { ...OPTIONS, maxConnections: 77 }, sha256).text, /^ {2}maxconn 77$/m)
+  const { text } = renderConfiguration([], OPTIONS, sha256)
+  t.notMatch(text, /maxconn/)
+  t.match(text, /^ {2}fd-hard-limit 100000$/m, 'no table for a thousand million files')
 })
 
 t.test('every fault of the options is told', async (t) => {

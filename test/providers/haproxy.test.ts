@@ -35,6 +35,12 @@ function balancerOf(haproxy: TestHaproxy): MCSLoadBalancer {
   return mcsLoadBalancer
 }
 
+async function startOf(haproxy: TestHaproxy): Promise<void> {
+  const { start } = haproxy.provider()
+  if (start === undefined) throw new Error('the provider has nothing to start')
+  await start()
+}
+
 async function startServers(t: Test, ...names: string[]): Promise<AnsweringServer[]> {
   const servers = await Promise.all(names.map((name) => startAnsweringServer(name)))
   t.teardown(() => Promise.all(servers.map((server) => server.kill())))
@@ -58,7 +64,8 @@ async function answers(times: number, host = HOST): Promise<Record<string, numbe
 t.test('on a real HAProxy', { skip }, async (t) => {
   t.test('the conformance kit passes', async (t) => {
     const haproxy = await startHaproxy(t)
-    const report = await examineProvider({ createProvider: () => haproxy.provider(), level: 2, patienceMs: 30_000 })
+    const createProvider = () => ({ name: 'haproxy', mcsLoadBalancer: balancerOf(haproxy) })
+    const report = await examineProvider({ createProvider, level: 2, patienceMs: 30_000 })
     t.ok(report.passed, formatReport(report))
     t.notOk(report.results.some(({ outcome }) => outcome === 'skipped'))
   })
@@ -131,13 +138,13 @@ t.test('on a real HAProxy', { skip }, async (t) => {
 
     const reloadsBefore = await haproxy.reloads()
     const changing = startLoad(HOST, SERVICE_PORT, 20)
-    for (let change = 0; change < 50; change += 1) {
+    for (let change = 0; change < 15; change += 1) {
       const left = servers.filter((_, index) => index !== change % 3)
       const annotations = { ...check, 'cluster-weights': `a=${(change % 7) + 1},b=3,c=2` }
       await ensure({ pools: poolsOf(left), annotations, fingerprint: `change ${change}` })
     }
     const changed = await changing.stop()
-    t.comment(`50 endpoint changes: ${changed.failed} of ${changed.all} connections failed`)
+    t.comment(`15 endpoint changes: ${changed.failed} of ${changed.all} connections failed`)
     t.same(
       { failed: changed.failed, answers: Object.keys(changed.answers).sort() },
       { failed: 0, answers: ['a', 'b', 'c'] },
@@ -145,22 +152,61 @@ t.test('on a real HAProxy', { skip }, async (t) => {
     t.equal(await haproxy.reloads(), reloadsBefore)
 
     const reloading = startLoad(HOST, SERVICE_PORT, 20)
-    for (let change = 0; change < 20; change += 1) {
+    for (let change = 0; change < 6; change += 1) {
       await ensure({ pools: poolsOf(servers), annotations: { ...check, 'idle-timeout': `${100 + change}` } })
     }
     const reloaded = await reloading.stop()
-    t.comment(`20 reloads: ${reloaded.failed} of ${reloaded.all} connections failed`)
+    t.comment(`6 reloads: ${reloaded.failed} of ${reloaded.all} connections failed`)
     t.equal(reloaded.failed, 0, JSON.stringify(reloaded.answers))
-    t.equal(await haproxy.reloads(), reloadsBefore + 20)
+    t.equal(await haproxy.reloads(), reloadsBefore + 6)
 
-    const killing = startLoad(HOST, SERVICE_PORT, 20)
-    await pause(500)
+    const killing = startLoad(HOST, SERVICE_PORT, 8)
+    await pause(300)
     await servers[0]?.kill()
-    await pause(3_000)
+    for (const until = Date.now() + 30_000; killing.count() < 10_000 && Date.now() < until; ) await pause(50)
     const killed = await killing.stop()
     t.comment(`a backend killed: ${killed.failed} of ${killed.all} connections failed`)
-    // Those that it had taken already cannot be saved: at most one a caller.
-    t.ok(killed.failed <= 20 && killed.failed / killed.all < 0.01, JSON.stringify(killed.answers))
+    t.ok(killed.failed / killed.all < 0.001, JSON.stringify(killed.answers))
+    // Only those that it had taken already and not answered, which nobody can save; whom it refuses is sent elsewhere.
+    const cut = (killed.answers['!ECONNRESET'] ?? 0) + (killed.answers['!closed'] ?? 0)
+    t.ok(cut === killed.failed && cut <= 8, JSON.stringify(killed.answers))
+  })
+
+  t.test('a new machine, whoever starts first', async (t) => {
+    const servers = await startServers(t, 'a')
+    const served = async (haproxy: TestHaproxy) => {
+      await balancerOf(haproxy).ensureMCSLoadBalancer(...serviceCall({ pools: poolsOf(servers) }))
+      t.same(await answers(1), { a: 1 })
+      await haproxy.close()
+    }
+    const machine = () => {
+      const haproxy = createTestHaproxy({ addresses: ADDRESSES, peersPort: PEERS_PORT })
+      t.teardown(() => haproxy.close())
+      return haproxy
+    }
+
+    const second = machine()
+    await t.rejects(startOf(second), /HAProxy does not answer/)
+    await second.start()
+    await startOf(second)
+    t.equal(await second.reloads(), 0, 'it started with what was prepared')
+    await served(second)
+
+    const first = machine()
+    await first.startEmpty()
+    await startOf(first)
+    t.match(await first.ask('show info'), /Maxconn: [1-9]/, 'it reads what it is given')
+    await served(first)
+
+    const restarted = machine()
+    await t.rejects(startOf(restarted))
+    await restarted.start()
+    await balancerOf(restarted).ensureMCSLoadBalancer(...serviceCall({ pools: poolsOf(servers) }))
+    await restarted.kill()
+    writeFileSync(restarted.file, restarted.configuration().replace(/^ {2}server .*$/m, ''))
+    await restarted.start()
+    await startOf(restarted)
+    t.same(await answers(1), { a: 1 }, 'the file is what is recorded, before anybody calls')
   })
 
   t.test('whoever dies, the files are the truth', async (t) => {
@@ -197,12 +243,19 @@ t.test('on a real HAProxy', { skip }, async (t) => {
       t.same(await get(), whole, `${what}: repaired`)
       t.same(await answers(4), { a: 2, b: 2 }, what)
     }
+    for (const damage of [() => appendFileSync(haproxy.file, '\nnonsense\n'), () => rmSync(haproxy.file)]) {
+      damage()
+      t.same(await get(), { status: whole.status }, 'a file that differs from what runs is seen')
+      await ensure()
+      t.notMatch(haproxy.configuration(), 'nonsense')
+      t.match(haproxy.configuration(), `backend ${name}`)
+      t.same(await get(), whole)
+    }
+    await haproxy.kill()
     appendFileSync(haproxy.file, '\nnonsense\n')
-    await ensure()
-    t.notMatch(haproxy.configuration(), 'nonsense', 'the file is written again')
-    rmSync(haproxy.file)
-    await ensure()
-    t.match(haproxy.configuration(), `backend ${name}`)
+    await t.rejects(get(), /HAProxy does not answer/)
+    await haproxy.start()
+    t.same(await get(), whole, 'nor does it keep HAProxy from starting')
 
     const records = join(haproxy.stateDirectory, 'records')
     t.equal(statSync(records).mode & 0o777, 0o700)
@@ -218,12 +271,12 @@ t.test('on a real HAProxy', { skip }, async (t) => {
   t.test('killed at any moment, the next call finishes', async (t) => {
     const haproxy = await startHaproxy(t)
     const [a, b] = (await startServers(t, 'a', 'b')) as [AnsweringServer, AnsweringServer]
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       const agent = fork(join(import.meta.dirname, '../support/haproxy-agent.ts'), [
         JSON.stringify({ options: haproxy.options, endpoints: [a.endpoint, b.endpoint] }),
       ])
       await nextMessage(agent)
-      await pause(40 + round * 55)
+      await pause(40 + round * 70)
       if (round % 4 === 3) {
         await haproxy.kill()
         await haproxy.start()

@@ -1,11 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import t from 'tap'
 import { createProtocolValidator } from '../../src/adapters/schema/create-protocol-validator.ts'
 import { createSystemClock } from '../../src/adapters/system/system-clock.ts'
 import { startLocal } from '../../src/compose/start-local.ts'
+import { startProvider } from '../../src/compose/start-provider.ts'
 import type { MultiClusterIngress } from '../../src/domain/multi-cluster-ingress.ts'
 import type { ApiObject } from '../../src/local/core/api-object.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
@@ -13,11 +17,15 @@ import { createHttpProvider } from '../../src/providers/http/http-provider.ts'
 import { createProviderClient } from '../../src/providers/http/provider-client.ts'
 import { buildIngress, buildServiceWorld } from '../support/build-objects.ts'
 import { startWcp, wcp } from '../support/command-line.ts'
+import { scriptsOf } from '../support/doc-commands.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { parsedOptions, providerFiles, serveRemotely } from '../support/provider-server.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 
 // The agent and the examiner as commands, and a whole function in front of them.
+
+// Commands start in a second or two, each.
+t.setTimeout(180_000)
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/http-provider.md'), 'utf8')
 
@@ -52,6 +60,67 @@ t.test('wcp provider serves, is examined by wcp conformance, and stops cleanly',
   const down = await wcp(['conformance', ...common])
   t.match(down, { code: 1, err: new RegExp(`the provider at ${url} cannot be reached`) })
 })
+
+const curl = spawnSync('curl', ['--version']).status === 0 && spawnSync('openssl', ['version']).status === 0
+
+t.test('docs/http-provider.md, word for word', { skip: !curl && 'there is no curl or openssl' }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'http-provider-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const main = join(import.meta.dirname, '../../src/cli/main.js')
+  const port = await freePort()
+  const shell = (script: string) => {
+    const here = `wcp() { exec "${process.execPath}" "${main}" "$@"; }\n${script}`.replaceAll('9443', String(port))
+    return spawn('bash', ['-euc', here], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+  const [agent = ''] = scriptsOf('docs/http-provider.md', 'agent')
+  const lines = agent.split('\n')
+  const prepared = await outputOf(
+    shell(
+      lines
+        .slice(0, -1)
+        .map((line) => `(${line})`)
+        .join('\n'),
+    ),
+  )
+  t.equal(prepared.code, 0, prepared.out)
+  const child = shell(lines.at(-1) ?? '')
+  t.teardown(() => child.kill())
+  const listens = `provider fake listens at https://[::]:${port}`
+  t.ok(PAGE.includes(listens.replace(String(port), '9443')), 'what the page says')
+  await until(() => child.exitCode !== null || String(child.stdout.read() ?? '').includes(listens))
+
+  const examples = scriptsOf('docs/http-provider.md', 'examples')
+  t.equal(examples.length, 3)
+  const runs = []
+  for (const script of examples) runs.push(await outputOf(shell(script)))
+  t.strictSame(
+    runs.map(({ code }) => code),
+    [0, 0, 0],
+    runs.map(({ out }) => out).join('\n'),
+  )
+  t.match(runs[0]?.out, '{"name":"fake","serves":{"MultiClusterIngress":{"list":true,')
+  const [, answer = ''] = /which answers `(\{.*\})`/.exec(PAGE) ?? []
+  t.equal(runs[1]?.out, answer)
+  t.match(runs[2]?.out, /fake: level 2 passed/)
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function outputOf(child: ChildProcessByStdio<null, Readable, Readable>) {
+  let out = ''
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.resume()
+  const [code] = await once(child, 'close')
+  return { code: code as number, out }
+}
 
 t.test('a provider that does not keep its contract: exit code 1, with the check', async (t) => {
   const { loadBalancer } = createFakeProvider({ delayMs: 0, failure: () => undefined, clock: createManualClock() })
@@ -222,4 +291,28 @@ t.test('the provider in Python passes level 2', { skip: !python && 'there is no 
   t.equal(code, 0, `${out}${err}`)
   t.match(out, /\npython: level 2 passed: \d+ passed, 0 failed, 1 skipped$/m)
   t.match(await wcp(['conformance', url, '--ca', files.caFile]), { code: 1, err: /Unauthorized/ })
+})
+
+t.test('a provider that has something to start: tried again until it does, told once', async (t) => {
+  const clock = createManualClock()
+  const told: string[] = []
+  const tell = (_: object, message: string) => void told.push(message)
+  const logger = { ...silentLogger, info: tell, warn: tell }
+  let attempts = 0
+  const start = async () => {
+    attempts += 1
+    if (attempts < 4) throw new Error('the proxy beside it is down')
+  }
+  await startProvider({ name: 'acme', start }, { clock, logger })
+  t.equal(attempts, 1, 'nobody waits for the others')
+  await clock.advance(60_000)
+  t.equal(attempts, 4)
+  t.same(told, ['the provider cannot start yet', 'the provider has started'])
+
+  attempts = 0
+  const stop = await startProvider({ name: 'acme', start }, { clock, logger })
+  stop()
+  await clock.advance(60_000)
+  t.equal(attempts, 1, 'not after it was stopped')
+  await startProvider({ name: 'acme' }, { clock, logger })
 })

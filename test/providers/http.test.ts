@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { createPinoLogger } from '../../src/adapters/logging/pino-logger.ts'
 import type { Node } from '../../src/domain/node.ts'
+import type { CloudProvider } from '../../src/provider/cloud.ts'
 import {
   DiskNotFound,
   ImplementedElsewhere,
@@ -20,11 +22,16 @@ import type { Provider } from '../../src/provider/provider.ts'
 import { createFakeClusterCloud } from '../../src/providers/fake/fake-cluster-cloud.ts'
 import { createFakeProvider } from '../../src/providers/fake/fake-provider.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
+import { buildNode, buildWeb, nodeKey, WEB } from '../support/build-cluster.ts'
 import { buildIngress } from '../support/build-objects.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { loadOpenApi } from '../support/openapi.ts'
 import { clientOf, parsedOptions, serveRemotely } from '../support/provider-server.ts'
+import { createServiceWorld } from '../support/service-world.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+
+// Hundreds of connections over TLS.
+t.setTimeout(120_000)
 
 const openapi = await loadOpenApi('openapi-provider.yaml')
 const NODE: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, spec: { providerID: 'fake://i-1' } }
@@ -528,16 +535,136 @@ t.test('a list that does not end, or names what is another’s, is not believed'
   }
 })
 
-t.test('no message shows the token, even where the other side echoes it', async (t) => {
+t.test('no message shows the token or a key, even where the other side echoes it', async (t) => {
   const token = 'a-very-secret-token-0123456789'
-  const url = await wrongServer(t, (request, response) => {
-    const problem = { kind: 'Failed', status: 500, detail: `got ${request.headers.authorization}` }
-    response.writeHead(500, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))
-  })
-  const folder = t.testdir({ token })
-  const { provider } = clientOf(t, fake(), { url, insecure: true, tokenFile: `${folder}/token` })
-  await t.rejects(get(provider), { message: 'got Bearer [redacted]' })
+  const key = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n'
+  for (const [status, echo, says] of [
+    [
+      500,
+      { kind: 'Failed', status: 500, detail: `got Bearer ${token} and ${key}` },
+      'got Bearer [redacted] and [redacted]',
+    ],
+    [422, { kind: 'Terminal', status: 422, detail: `got ${token}` }, 'got [redacted]'],
+    [200, { name: 'x', serves: {}, [token]: 1 }, /: "\[redacted\]": is no field here$/],
+  ] as const) {
+    const url = await wrongServer(t, (_request, response) => {
+      const type = status === 200 ? MEDIA_TYPE : 'application/problem+json'
+      response.writeHead(status, { 'content-type': type }).end(JSON.stringify(echo))
+    })
+    const folder = t.testdir({ token })
+    const { provider } = clientOf(t, fake(), { url, insecure: true, tokenFile: `${folder}/token` })
+    await t.rejects(get(provider), { message: says })
+  }
 })
+
+t.test('a kept connection that the other side has closed is no failure', async (t) => {
+  for (const { cuts, tries } of [
+    { cuts: 1, tries: 2 },
+    { cuts: 9, tries: 2 },
+  ]) {
+    let asked = 0
+    const url = await wrongServer(t, ({ url: path, socket }, response) => {
+      const isDescription = path === '/v1/provider'
+      if (!isDescription) asked += 1
+      if (!isDescription && asked <= cuts) return socket.destroy()
+      const body = isDescription ? { name: 'x', serves: { MultiClusterIngress: {} } } : { record: null }
+      return response.writeHead(200, { 'content-type': MEDIA_TYPE }).end(JSON.stringify(body))
+    })
+    const { provider } = clientOf(t, { name: 'x' }, { url, insecure: true, serves: { MultiClusterIngress: {} } })
+    if (cuts === 1) t.equal(await get(provider), undefined)
+    else await t.rejects(get(provider), { message: /cannot be reached, or closed the connection \(UND_ERR_SOCKET\)/ })
+    t.equal(asked, tries, 'it is asked once more, and no third time')
+  }
+})
+
+t.test('a problem of a newer provider is a failure that says what it says; a long one is cut', async (t) => {
+  const sent = { status: 507, kind: 'QuotaExceeded', detail: 'no\u0007more\u202eaddresses', retryAfterMs: 0 }
+  const url = await wrongServer(t, (_request, response) => {
+    response.writeHead(sent.status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(sent))
+  })
+  const { provider } = clientOf(t, fake(), { url, insecure: true })
+  const error = await get(provider).catch((found: unknown) => found)
+  t.notOk(isProviderError(error))
+  t.match(error, { message: `the provider at ${url} answers 507 to /v1/provider: QuotaExceeded: no more addresses` })
+
+  Object.assign(sent, { status: 503, kind: 'RetryAfter', detail: 'x'.repeat(1_000_000), retryAfterMs: 20 })
+  const later = await get(provider).catch((found: unknown) => found)
+  t.match(later, { kind: 'RetryAfter', afterMs: 20, message: /^x{999}…$/ })
+})
+
+t.test('a redirect is not followed: the token goes to nobody else', async (t) => {
+  let called = 0
+  const elsewhere = await wrongServer(t, (_request, response) => {
+    called += 1
+    response.end()
+  })
+  for (const status of [301, 302, 307, 308]) {
+    const url = await wrongServer(t, ({ url: path }, response) => {
+      response.writeHead(status, { location: `${elsewhere}${path}` }).end()
+    })
+    const { provider } = clientOf(t, fake(), { url, insecure: true })
+    await t.rejects(get(provider), { message: new RegExp(`answers ${status} to .*is provider.options.url the URL`) })
+  }
+  t.equal(called, 0)
+})
+
+t.test('a token file that is empty for a moment changes nothing; one without a token says so', async (t) => {
+  const clock = createManualClock(Date.now())
+  const { provider, files, url } = await serveRemotely(t, fake(), { clientClock: clock })
+  t.equal(await get(provider), undefined)
+  writeFileSync(files.tokenFile, '')
+  await clock.advance(2_000)
+  t.equal(await get(provider), undefined)
+  for (const [text, says] of [
+    ['\n', /^provider\.options\.tokenFile: \S+ holds no token$/],
+    ['tökén-of-enough-length', /^provider\.options\.tokenFile: the first line of \S+ is no token/],
+  ] as const) {
+    const tokenFile = `${t.testdir({ token: text })}/token`
+    const { provider } = clientOf(t, fake(), { url, caFile: files.caFile, tokenFile })
+    await t.rejects(get(provider), { message: says })
+  }
+})
+
+t.test('first calls at one time share one pool', async (t) => {
+  const sockets = new Set<unknown>()
+  const url = await wrongServer(t, ({ url: path, socket }, response) => {
+    sockets.add(socket)
+    const body = path === '/v1/provider' ? { name: 'x', serves: { MultiClusterIngress: {} } } : { record: null }
+    response.writeHead(200, { 'content-type': MEDIA_TYPE }).end(JSON.stringify(body))
+  })
+  const options = { url, insecure: true, connections: 1, serves: { MultiClusterIngress: {} } }
+  const { provider } = clientOf(t, { name: 'x' }, options)
+  await Promise.all(Array.from({ length: 8 }, () => get(provider)))
+  t.equal(sockets.size, 1)
+})
+
+t.test(
+  'the whole function in front of a cloud elsewhere: a node, its route and a Service of one cluster',
+  async (t) => {
+    const { cloudProvider, machines, routes, balancers } = createFakeClusterCloud({ clock: createManualClock() })
+    const addresses = [{ type: 'InternalIP', address: '10.0.0.1' }]
+    machines.put({ id: 'i-1', name: 'n1', state: 'running', type: 'small', zone: 'a', region: 'r', addresses })
+    const { provider } = await serveRemotely(t, { name: 'fake', cloudProvider })
+    if (provider.cloudProvider === undefined) throw new TypeError('it serves no cloud')
+    const taints = [{ key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' }]
+    const world = createServiceWorld({
+      cloudProvider: provider.cloudProvider,
+      config: 'cloud: { configureCloudRoutes: true, clusterCidr: 10.244.0.0/16 }',
+      objects: [buildNode(1, { spec: { podCIDRs: ['10.244.1.0/24'], taints } }), buildWeb()],
+    })
+    t.teardown(() => world.runtime.app.close())
+    for (let round = 0; round < 3; round += 1) await world.sweep()
+    t.match(world.read(nodeKey(1))?.spec, { providerID: 'fake://i-1' })
+    t.notOk(JSON.stringify(world.read(nodeKey(1))?.spec).includes('uninitialized'))
+    t.match(world.read(WEB)?.status?.loadBalancer, { ingress: [{ ip: /./ }] })
+    t.match(routes.all(), [{ destinationCIDR: '10.244.1.0/24' }])
+    t.equal(balancers.all().length, 1)
+    await world.remove(WEB)
+    await world.sweep()
+    t.equal(world.read(WEB), undefined)
+    t.strictSame(balancers.all(), [])
+  },
+)
 
 // The document and the code.
 
@@ -642,5 +769,64 @@ t.test('what is counted: operations by name, never paths of strangers', async (t
   const { body } = await send('/metrics', { headers })
   t.match(body, /provider_server_requests_total\{operation="load-balancer\/get",problem=""\} 1/)
   t.match(body, /provider_server_requests_total\{operation="none",problem="Unauthorized"\} 1/)
+  t.match(body, /serving_certificate_expiry_timestamp_seconds 1\d{9}/)
   t.notMatch(body, /secret-path/)
+})
+
+t.test('the log names what failed, and who was refused, without a secret', async (t) => {
+  const lines: string[] = []
+  const logger = createPinoLogger({ level: 'info', destination: { write: (line) => void lines.push(line) } })
+  const behind = fakeWith(() => ({
+    ensureLoadBalancer: async (_ingress, context) => {
+      context.logger.info({}, 'at work')
+      throw new Error(`no room for ${context.certificates[0]?.key}`)
+    },
+  }))
+  const { provider, send, files } = await serveRemotely(t, behind, { logger })
+  const key = '-----BEGIN PRIVATE KEY-----\nMIGHAgEA\n-----END PRIVATE KEY-----\n'
+  await t.rejects(ensure(provider, { certificates: [{ hosts: [], key }] }), { message: 'no room for [redacted]' })
+  await send('/metrics', { headers: { authorization: 'Bearer of-somebody-else-altogether' } })
+  const found = lines.map((line) => JSON.parse(line))
+  const subject = {
+    operation: 'load-balancer/ensure',
+    key: 'MultiClusterIngress/default/web',
+    uid: 'uid-1',
+    clusterId: 'default',
+  }
+  t.match(
+    found.find(({ msg }) => msg === 'a call failed'),
+    { ...subject, level: 40, problem: 'Failed', error: 'no room for [redacted]' },
+  )
+  t.match(
+    found.find(({ msg }) => msg === 'at work'),
+    subject,
+    'what the provider logs says so too',
+  )
+  t.match(
+    found.find(({ msg }) => msg === 'caller refused'),
+    { level: 40, reason: 'unknown', remoteAddress: '127.0.0.1' },
+  )
+  for (const secret of [files.token, 'MIGHAgEA', 'of-somebody-else']) t.notMatch(lines.join('\n'), secret)
+})
+
+t.test('warnings and findings are cut, and cost no answer', async (t) => {
+  const behind = fake()
+  const message = `\u202e${'x'.repeat(5_000)}`
+  const balancer = behind.cloudProvider?.loadBalancer()
+  const loadBalancer = () =>
+    balancer && {
+      ...balancer,
+      ensureLoadBalancer: async () => ({ warnings: [{ reason: 'OptionNotApplied' as const, message }] }),
+      validate: () => [{ field: 'spec', reason: 'FieldValueInvalid' as const, message }],
+    }
+  const cloudProvider = { ...(behind.cloudProvider as CloudProvider), loadBalancer }
+  const { provider, client } = await serveRemotely(t, { ...behind, cloudProvider })
+  const context = { ...contextOf(), identity: { ...IDENTITY, kind: 'Service' as const }, clusterId: 'default' }
+  const making = { ...context, options: {}, sourceRanges: ['0.0.0.0/0'], healthCheck: undefined }
+  const remote = provider.cloudProvider?.loadBalancer()
+  const result = await remote?.ensureLoadBalancer('kubernetes', buildWeb(), [], making)
+  t.match(result, { warnings: [{ reason: 'OptionNotApplied', message: /^x{999}…$/ }] })
+  const asked = { object: buildWeb(), context: { options: {} } }
+  const { findings } = await client.call('service-load-balancer/validate', asked, context.signal)
+  t.match(findings, [{ message: /^x{999}…$/ }])
 })

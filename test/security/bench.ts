@@ -152,7 +152,7 @@ async function startCanary() {
 const SILENCE_MS = 400
 const PATIENCE_MS = 10_000
 
-async function exchange(parts: (string | Buffer)[], options: ConnectionOptions): Promise<string> {
+export async function exchange(parts: (string | Buffer)[], options: ConnectionOptions): Promise<string> {
   const socket: TLSSocket = connect(options)
   const chunks: Buffer[] = []
   let fault = ''

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { buildReview } from '../support/api-callers.ts'
 import { buildIngress } from '../support/build-objects.ts'
+import { AGENT_ATTEMPTS, SLOW_AGENT_ATTEMPTS, startAgentBench, statusOfGood } from './agent-attempts.ts'
 import { type Attempt, message, request } from './attempt.ts'
 import { type Bench, startBench } from './bench.ts'
 import { CONTENT_ATTEMPTS } from './content-attempts.ts'
@@ -58,6 +59,29 @@ t.test('what an attacker tries', async (t) => {
   t.ok(table.length >= 30)
   t.equal(table.length, ALL.length)
   t.comment(`${table.length} attempts, none succeeded:\n${table.join('\n')}`)
+})
+
+t.test('what an attacker tries on a provider that is served alone', async (t) => {
+  const bench = await startAgentBench()
+  t.teardown(() => bench.close())
+  const before = bench.state()
+  const answers: string[] = []
+  const attempt = async ({ name, send, answers: expected }: (typeof AGENT_ATTEMPTS)[number]) => {
+    const answer = await send(bench)
+    answers.push(answer)
+    t.strictSame(statusesIn(answer), expected, `${name}: ${answer.slice(0, 200)}`)
+    t.equal(bench.state(), before, `${name}: nothing is asked of the provider`)
+  }
+  await Promise.all(SLOW_AGENT_ATTEMPTS.map(attempt))
+  for (const one of AGENT_ATTEMPTS) await attempt(one)
+  t.equal(({} as { polluted?: unknown }).polluted, undefined, 'no prototype is polluted')
+  const metrics = await bench.metrics()
+  t.match(metrics, /provider_server_requests_total\{operation="none",problem="Unauthorized"\} \d/)
+  t.ok(bench.logLines.length > 10, 'the log was read')
+  const seen = [...answers, metrics, ...bench.logLines].join('\n')
+  for (const secret of bench.secrets) t.notOk(seen.includes(secret), 'no secret is seen anywhere')
+  t.strictSame(statusesIn(await statusOfGood(bench)), [200])
+  t.not(bench.state(), before, 'a state that changes is seen')
 })
 
 t.test('the suite would notice: with its secrets known the doors do open', async (t) => {

@@ -36,7 +36,7 @@ interface OpenTcp {
 }
 
 /** That many callers, each asking again and again on a new connection, until it is stopped. */
-export function startLoad(host: string, port: number, callers: number): { stop(): Promise<LoadResult> } {
+export function startLoad(host: string, port: number, callers: number): Load {
   let running = true
   const answers = new Map<string, number>()
   async function call(): Promise<void> {
@@ -46,15 +46,23 @@ export function startLoad(host: string, port: number, callers: number): { stop()
     }
   }
   const done = Promise.all(Array.from({ length: callers }, call))
+  const count = () => [...answers.values()].reduce((sum, some) => sum + some, 0)
   return {
+    count,
     async stop() {
       running = false
       await done
-      const all = [...answers.values()].reduce((sum, count) => sum + count, 0)
+      const all = count()
       const failures = [...answers].filter(([answer]) => answer.startsWith('!'))
       return { all, failed: failures.reduce((sum, [, count]) => sum + count, 0), answers: Object.fromEntries(answers) }
     },
   }
+}
+
+interface Load {
+  /** Answers so far. */
+  count(): number
+  stop(): Promise<LoadResult>
 }
 
 interface LoadResult {

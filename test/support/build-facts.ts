@@ -60,6 +60,7 @@ export function buildFacts(changes: Partial<Facts> = {}): Facts {
     serverVersion: known('v1.31.3'),
     ingressClasses: known([buildDefaultClass('fake', FINALIZER)]),
     provider: known({ name: 'fake', can: ['MultiClusterIngress'], faults: [] }),
+    providerAnswer: known({ ms: 3 }),
     unfinished: known([]),
     ...changes,
   }

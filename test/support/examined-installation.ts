@@ -14,6 +14,7 @@ import { karmadaCrds } from '../../src/local/crds/karmada-crds.ts'
 import { kubeconfigOf } from '../../src/local/kubeconfig.ts'
 import { startLocalControlPlane } from '../../src/local/start-local-control-plane.ts'
 import { createProviderRegistry } from '../../src/provider/registry.ts'
+import { caddyProviderFactory } from '../../src/providers/caddy/caddy-provider.ts'
 import { exampleProviderFactory } from '../../src/providers/example/example-provider.ts'
 import { fakeProviderFactory } from '../../src/providers/fake/fake-provider.ts'
 import { wcp } from './command-line.ts'
@@ -90,7 +91,11 @@ export async function startExaminedInstallation(
     },
     shutdown: { drainMs: 100 },
   }
-  const registry = createProviderRegistry({ fake: fakeProviderFactory, example: exampleProviderFactory })
+  const registry = createProviderRegistry({
+    fake: fakeProviderFactory,
+    example: exampleProviderFactory,
+    caddy: caddyProviderFactory,
+  })
   const settings = (changes: object) =>
     loadSettings({
       text: JSON.stringify({ ...config, ...changes }),

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,6 +20,8 @@ export interface TestHaproxy {
   /** A provider that knows nothing but the files: like an agent after its restart. */
   provider(): Provider
   start(): Promise<void>
+  /** With an empty file, so without a socket for anybody but its master's. */
+  startEmpty(): Promise<void>
   /** Without a word, workers too. */
   kill(): Promise<void>
   /** One command to the worker. */
@@ -46,7 +48,6 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
     runtimeSocket,
     masterSocket,
     haproxy: PROGRAM,
-    maxConnections: 500,
     hardStopAfterSeconds: 5,
     ...more,
   }
@@ -54,7 +55,9 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
   let master: ChildProcess | undefined
   let log = ''
 
-  async function start(): Promise<void> {
+  const start = () => startAndAnswerOn(runtimeSocket, 'show info')
+
+  async function startAndAnswerOn(socket: string, command: string): Promise<void> {
     const base = typeof more['baseConfiguration'] === 'string' ? ['-f', more['baseConfiguration']] : []
     const own = spawn(PROGRAM, ['-W', '-S', `${masterSocket},mode,600`, ...base, '-f', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,7 +67,7 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
     for (const stream of [own.stdout, own.stderr]) stream?.on('data', (chunk) => (log += chunk))
     for (let left = 200; left > 0; left -= 1) {
       await pause(25)
-      if (await askHaproxy(runtimeSocket, 'show info').then(Boolean, () => false)) return
+      if (await askHaproxy(socket, command).then(Boolean, () => false)) return
       if (own.exitCode !== null) break
     }
     throw new Error(`HAProxy did not start: ${log}`)
@@ -85,6 +88,11 @@ export function createTestHaproxy(more: Record<string, unknown> = {}): TestHapro
     file,
     options,
     start,
+    async startEmpty() {
+      mkdirSync(options.stateDirectory, { mode: 0o700 })
+      writeFileSync(file, '')
+      await startAndAnswerOn(masterSocket, 'show proc;quit')
+    },
     kill,
     provider: () =>
       haproxyProviderFactory({

@@ -1,4 +1,3 @@
-import type { Door } from '../../domain/door.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 
@@ -7,7 +6,7 @@ const ONCE_PER_MS = 60_000
 /** Tells the log of refused callers: of each door and reason once a minute, with the number of those not told. */
 export function createRefusalLog({ logger, clock }: { logger: Logger; clock: Clock }) {
   const told = new Map<string, { at: number; since: number }>()
-  return (door: Door, reason: string, remoteAddress: string | undefined): void => {
+  return (door: string, reason: string, remoteAddress: string | undefined): void => {
     const kind = `${door} ${reason}`
     const last = told.get(kind)
     if (last !== undefined && clock.now() - last.at < ONCE_PER_MS) {

@@ -19,6 +19,7 @@ import type {
   ServiceContext,
   ServiceMakingContext,
 } from '../../provider/protocol/operations.ts'
+import { cleanDetail } from '../../provider/protocol/problem.ts'
 import type { Provider } from '../../provider/provider.ts'
 import { type InstanceSource, instanceSource } from '../../reconcilers/node/instance-source.ts'
 import { type Calling, served } from './calling.ts'
@@ -55,7 +56,7 @@ const ANSWERS: Answers = {
     return balancersAnswer((await balancer.listLoadBalancers?.(listing(request.context, calling))) ?? [], request)
   },
   'load-balancer/validate': async (provider, { object }) => ({
-    findings: ingresses(provider).validate?.(object) ?? [],
+    findings: (ingresses(provider).validate?.(object) ?? []).map(withShownMessage),
   }),
 
   'mcs-load-balancer/get': async (provider, { object, context }, calling) =>
@@ -74,7 +75,7 @@ const ANSWERS: Answers = {
     return balancersAnswer((await balancer.listMCSLoadBalancers?.(listing(request.context, calling))) ?? [], request)
   },
   'mcs-load-balancer/validate': async (provider, { object }) => ({
-    findings: services(provider).validate?.(object) ?? [],
+    findings: (services(provider).validate?.(object) ?? []).map(withShownMessage),
   }),
 
   'service-load-balancer/get': async (provider, { clusterName, object, context }, calling) =>
@@ -99,7 +100,7 @@ const ANSWERS: Answers = {
     return balancersAnswer(listed ?? [], request)
   },
   'service-load-balancer/validate': async (provider, { object, context }) => ({
-    findings: ofCluster(provider).validate?.(object, context.options) ?? [],
+    findings: (ofCluster(provider).validate?.(object, context.options) ?? []).map(withShownMessage),
   }),
 
   'instances/exists': async (provider, request, calling) => ({
@@ -190,7 +191,12 @@ function resultAnswer({ status, changed }: Pick<AnswerOf<'load-balancer/ensure'>
 
 function serviceResultAnswer(answer: Awaited<ReturnType<CloudLoadBalancer['ensureLoadBalancer']>>) {
   const { warnings, ...rest } = answer ?? {}
-  return { result: { ...resultAnswer(rest).result, ...(warnings && { warnings }) } }
+  return { result: { ...resultAnswer(rest).result, ...(warnings && { warnings: warnings.map(withShownMessage) }) } }
+}
+
+/** A message that is too long must not cost the answer. */
+function withShownMessage<T extends { message: string }>(said: T): T {
+  return { ...said, message: cleanDetail(said.message) }
 }
 
 function balancersAnswer(all: readonly BalancerIdentity[], request: { limit: number; continue?: string }) {

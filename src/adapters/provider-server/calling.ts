@@ -5,6 +5,7 @@ import { NotImplemented } from '../../provider/errors.ts'
 export interface Calling {
   /** Aborted at the caller's deadline, when the caller goes away, and when this process has no more time. */
   signal: AbortSignal
+  /** Names the operation and what it is about. */
   logger: Logger
 }
 

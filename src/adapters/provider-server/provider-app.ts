@@ -26,6 +26,7 @@ import { bearerOf } from './bearer-of.ts'
 import { decodeRequest } from './decode-request.ts'
 import { ProblemError } from './problem-error.ts'
 import { PROVIDER_SERVER_METRICS } from './provider-server-metrics.ts'
+import { subjectOf } from './subject-of.ts'
 import { withinDeadline } from './within-deadline.ts'
 
 export interface ProviderAppOptions {
@@ -36,6 +37,8 @@ export interface ProviderAppOptions {
   validate: ProtocolValidator
   /** Who may call; everyone who can reach it when absent. */
   caller?: CallerProof
+  /** Of a caller who is not let in. */
+  logRefusal?(door: string, reason: string, remoteAddress: string): void
   /** Of a request's body and of an answer's, in bytes. */
   limits: { requestBytes: number; answerBytes: number }
   /** Whether this process takes no further calls. */
@@ -82,8 +85,10 @@ function registerOperation(
 ): void {
   app.post(operationPath(operation), { preParsing: requireMediaType }, async (request, reply) => {
     const body = decodeRequest(operation, request.body, options.validate)
+    const logger = options.logger.child({ operation, ...subjectOf(body) })
+    LOGGERS.set(request.raw, logger)
     const answer = await withinDeadline(body.context.deadlineMs, reply, options, (signal) =>
-      answerOperation(operation, provider, body, { signal, logger: options.logger }),
+      answerOperation(operation, provider, body, { signal, logger }),
     )
     const fault = options.validate(OPERATIONS[operation].answer, answer)
     if (fault !== undefined) throw new Error(`the provider's answer cannot be sent: ${fault}`)
@@ -92,13 +97,14 @@ function registerOperation(
 }
 
 /** Who calls is asked before anything of a body is read, and before a path is called unknown. */
-function guard(app: FastifyInstance, { caller, draining }: ProviderAppOptions): void {
+function guard(app: FastifyInstance, options: ProviderAppOptions): void {
+  const { caller, draining, logRefusal } = options
   const methods = new Map<string, string>()
   app.addHook('onRoute', ({ url, method }) => void methods.set(url, String(method)))
   app.addHook('onRequest', async (request) => {
     const path = request.url.split('?', 1)[0] ?? ''
     if (path === EVERYONE && request.method === 'GET') return
-    if (caller !== undefined) await admit(caller, request)
+    if (caller !== undefined) await admit(caller, request, (reason) => logRefusal?.('provider', reason, request.ip))
     if (request.is404) {
       const method = methods.get(path)
       if (method === undefined) throw new ProblemError(problem('NotFound', 'there is nothing at this path'))
@@ -110,11 +116,17 @@ function guard(app: FastifyInstance, { caller, draining }: ProviderAppOptions): 
   })
 }
 
-async function admit(caller: CallerProof, { raw }: FastifyRequest): Promise<void> {
+async function admit(
+  caller: CallerProof,
+  { raw }: FastifyRequest,
+  logRefusal: (reason: string) => void,
+): Promise<void> {
   const bearer = bearerOf(raw.rawHeaders)
-  const { kind } = await caller.check(bearer === undefined ? {} : { bearer })
+  const verdict = await caller.check(bearer === undefined ? {} : { bearer })
+  if (verdict.kind === 'proven') return
+  logRefusal(verdict.reason)
   // All refusals are alike.
-  if (kind !== 'proven') throw new ProblemError(problem('Unauthorized', 'show the bearer token of this provider'))
+  throw new ProblemError(problem('Unauthorized', 'show the bearer token of this provider'))
 }
 
 async function requireMediaType(request: FastifyRequest): Promise<undefined> {
@@ -151,10 +163,11 @@ function sendError(
   { limits, logger }: ProviderAppOptions,
 ): FastifyReply {
   const found = translate(error, limits.requestBytes)
-  const fields = { operation: operationOf(request), problem: found.kind, error: found.detail }
-  if (PROVIDERS_OWN.has(found.kind)) logger.debug(fields, 'the provider answered')
-  else if (found.status >= 500) logger.warn(fields, 'a call failed')
-  else logger.debug(fields, 'request refused')
+  const log = LOGGERS.get(request.raw) ?? logger.child({ operation: operationOf(request) })
+  const fields = { problem: found.kind, error: found.detail }
+  if (PROVIDERS_OWN.has(found.kind)) log.debug(fields, 'the provider answered')
+  else if (found.status >= 500) log.warn(fields, 'a call failed')
+  else log.debug(fields, 'request refused')
   // A body that nobody read is on its way still.
   if (!PROVIDERS_OWN.has(found.kind) && found.status < 500) reply.header('connection', 'close')
   return sendProblem(reply, found)
@@ -178,6 +191,9 @@ function translate(error: FastifyError, requestBytes: number): Problem {
   const isOfRequest = error.code?.startsWith('FST_ERR_') && error.statusCode !== undefined && error.statusCode < 500
   return isOfRequest ? problem('BadRequest', `the request cannot be read (${error.code})`) : problemOf(error)
 }
+
+/** Of the requests under way that are about something. */
+const LOGGERS = new WeakMap<object, Logger>()
 
 /** For the metrics, of the requests under way. */
 const KINDS = new WeakMap<object, ProblemKind>()

@@ -26,6 +26,8 @@ export async function withinDeadline<T>(
   } catch (error) {
     if (!signal.aborted) throw error
     if (stopped.aborted) throw new ProblemError(problem('DeadlineExceeded', 'the provider stopped before it was done'))
+    if (gone.signal.aborted)
+      throw new ProblemError(problem('DeadlineExceeded', 'the caller went away before it was done'))
     throw new ProblemError(problem('DeadlineExceeded', `the provider has not answered within ${ms} ms`))
   } finally {
     cancel()

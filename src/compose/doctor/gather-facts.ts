@@ -29,6 +29,7 @@ import { dryRunObject, reviewOf } from './dry-run-object.ts'
 import { expectedWebhooks } from './expected-webhooks.ts'
 import { createFunctionQuestions, type FunctionAddress } from './function-questions.ts'
 import { providerAbilities } from './provider-abilities.ts'
+import { providerAnswer } from './provider-answer.ts'
 
 export interface DoctorOptions {
   config: Config
@@ -137,6 +138,7 @@ async function gather(options: DoctorOptions, { operator, writer }: Apis): Promi
       if (provider === undefined) throw new CannotAsk(`provider ${config.provider.name} is not part of this program`)
       return providerAbilities(config, provider)
     }),
+    providerAnswer: provider && (await providerAnswer(provider, sent, { clusterId: config.clusterId, clock })),
     unfinished: await ask(async () =>
       unfinishedObjects(await objectsInQuestion(operator, controlPlane), {
         finalizer: config.finalizer,

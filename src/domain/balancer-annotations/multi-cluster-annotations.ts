@@ -170,7 +170,7 @@ export const MULTI_CLUSTER_ANNOTATIONS: Readonly<Record<string, MultiClusterAnno
     option: 'passiveFailures',
     ...wholeNumber(0, 1_000),
     ...ingress,
-    byDefault: '3',
+    byDefault: '3; with Caddy 0, or 3 beside `passive-seconds`',
     meaning: 'Requests in a row that a pod fails to take until it gets none for a while; 0 for never.',
   },
   'passive-seconds': {

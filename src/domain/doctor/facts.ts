@@ -37,6 +37,8 @@ export interface Facts {
   serverVersion: Asked<string>
   ingressClasses: Asked<IngressClass[]>
   provider: Asked<ProviderAbilities>
+  /** Of a provider over clusters, to a question that changes nothing, from here; undefined where there is none. */
+  providerAnswer: Asked<{ ms: number }> | undefined
   unfinished: Asked<UnfinishedObject[]>
 }
 

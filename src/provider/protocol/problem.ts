@@ -100,10 +100,13 @@ export const LONGEST_RETRY_MS = 86_400_000
 // They rearrange what is read, or cannot be seen.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
-/** One line of valid Unicode, of at most 1,000 characters. */
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g
+
+/** One line of valid Unicode, of at most 1,000 characters; keys of certificates are in requests, and must not come back. */
 export function cleanDetail(text: string): string {
   const line = text
     .slice(0, 4 * LONGEST_DETAIL)
+    .replace(PRIVATE_KEY, '[redacted]')
     .toWellFormed()
     .replace(UNSEEN, ' ')
     .trim()

@@ -4,7 +4,7 @@ import type { RoutePlan } from '../../domain/routing/route-plan.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { balancerId } from './balancer-id.ts'
 import type { CaddyCertificate, CaddyConfiguration } from './caddy-configuration.ts'
-import { type CaddyRecord, recordOf } from './caddy-record.ts'
+import { type CaddyRecord, type RecordedCertificate, recordOf } from './caddy-record.ts'
 import { type BalancerSettings, renderBalancer } from './render-balancer.ts'
 import { type CaddyContent, readContent, renderConfiguration } from './render-configuration.ts'
 import type { ServedBalancer, ServerSettings } from './render-server.ts'
@@ -28,7 +28,8 @@ export interface RemoveBalancer {
 }
 
 export type EditResult =
-  | { kind: 'done'; changed: boolean; assigned?: AssignedAddresses }
+  /** `faults`: what could not be done for the object, in sentences for its owner; the rest is. */
+  | { kind: 'done'; changed: boolean; assigned?: AssignedAddresses; faults?: string[] }
   | { kind: 'impossible'; error: unknown }
 
 export interface CaddySettings extends ServerSettings, BalancerSettings {
@@ -69,42 +70,72 @@ function put(contents: readonly EditableContent[], edit: PutBalancer, settings: 
   const id = balancerId(edit.identity)
   try {
     const present = contents.map(({ balancers }) => balancers.get(id))
-    const assigned = edit.assign(present.find((each) => each !== undefined)?.record.assigned, othersOf(contents, id))
-    const certificates = edit.plan.certificates.map(({ hosts, secretName, certificate, key }) => ({
-      hosts,
-      served: servedCertificate(`secret ${edit.identity.namespace}/${secretName}`, certificate, key),
-    }))
-    const record = recordFor(
-      edit,
-      assigned,
-      certificates.map(({ hosts, served }) => ({ hosts, tag: served.tags[0] })),
+    const assigned = edit.assign(anyOf(present)?.record.assigned, othersOf(contents, id))
+    const { certificates, faults } = chooseCertificates(edit, present, contents)
+    const record = recordFor(edit, assigned, certificates, faults)
+    const routes = present.map((served) =>
+      renderBalancer(record, edit.plan, settings, (served ?? anyOf(present))?.route),
     )
-    const routes = present.map((served) => renderBalancer(record, edit.plan, settings, served?.route))
     for (const [index, { balancers, certificates: loaded }] of contents.entries()) {
       const route = routes[index] as ServedBalancer['route']
       balancers.set(id, { record: recordOf(route) as CaddyRecord, route })
-      for (const { served } of certificates) loaded.set(served.tags[0], served)
+      for (const { tag, served } of certificates) loaded.set(tag, served)
     }
-    return { kind: 'done', assigned, changed: routes.some((route, index) => !sameJson(route, present[index]?.route)) }
+    const changed = routes.some((route, index) => !sameJson(route, present[index]?.route))
+    return { kind: 'done', assigned, changed, faults }
   } catch (error) {
     return { kind: 'impossible', error }
   }
 }
 
+type Present = readonly (ServedBalancer | undefined)[]
+
+/** On a Caddy that has lost it, it is what another one has. */
+function anyOf(present: Present): ServedBalancer | undefined {
+  return present.find((each) => each !== undefined)
+}
+
+interface ChosenCertificate extends RecordedCertificate {
+  served: CaddyCertificate
+}
+
+/** A Secret that cannot be used holds up nothing else; its hosts keep the certificate that they have. */
+function chooseCertificates(
+  { identity, plan }: PutBalancer,
+  present: Present,
+  contents: readonly EditableContent[],
+): { certificates: ChosenCertificate[]; faults: string[] } {
+  const faults: string[] = []
+  const certificates = plan.certificates.flatMap(({ hosts, secretName, certificate, key }): ChosenCertificate[] => {
+    try {
+      const served = servedCertificate(`secret ${identity.namespace}/${secretName}`, certificate, key)
+      return [{ hosts, tag: served.tags[0], served }]
+    } catch (error) {
+      faults.push((error as Error).message)
+      const tag = anyOf(present)?.record.certificates.find((each) => sameJson(each.hosts, hosts))?.tag ?? ''
+      const served = contents.map(({ certificates: loaded }) => loaded.get(tag)).find((each) => each !== undefined)
+      return served === undefined ? [] : [{ hosts, tag, served }]
+    }
+  })
+  return { certificates, faults }
+}
+
+/** Without a fingerprint as long as there are faults, so that they are tried, and told, again. */
 function recordFor(
   { identity, fingerprint, plan }: PutBalancer,
   assigned: AssignedAddresses,
-  certificates: CaddyRecord['certificates'],
+  certificates: readonly RecordedCertificate[],
+  faults: readonly string[],
 ): Omit<CaddyRecord, 'digest'> {
   const { clusterId, kind, namespace, name, uid } = identity
   return {
     identity: { clusterId, kind, namespace, name, uid },
-    fingerprint,
+    fingerprint: faults.length === 0 ? fingerprint : '',
     assigned,
     routes: plan.routes,
     ...(plan.defaultUpstream === undefined ? {} : { defaultUpstream: plan.defaultUpstream }),
     ...(plan.options.rewriteTarget === undefined ? {} : { rewriteTarget: plan.options.rewriteTarget }),
-    certificates,
+    certificates: certificates.map(({ hosts, tag }) => ({ hosts, tag })),
   }
 }
 

@@ -1,11 +1,11 @@
 /**
  * What is read and written of Caddy's JSON (https://caddyserver.com/docs/json/), as of Caddy 2.6. Whatever else is in
- * there belongs to somebody else, and is carried along as it came.
+ * there belongs to somebody else, and is carried along as it came. Caddy takes null for a list or an object.
  */
 export interface CaddyConfiguration {
   apps?: {
-    http?: { http_port?: number; servers?: Record<string, CaddyServer> } & Foreign
-    tls?: { certificates?: { load_pem?: CaddyCertificate[] } & Foreign } & Foreign
+    http?: { http_port?: number; servers?: Record<string, CaddyServer | null> | null } & Foreign
+    tls?: { certificates?: { load_pem?: (CaddyCertificate | null)[] } & Foreign } & Foreign
   } & Foreign
   [other: string]: unknown
 }
@@ -14,7 +14,7 @@ type Foreign = Record<string, unknown>
 
 export interface CaddyServer {
   listen?: string[]
-  routes?: CaddyRoute[]
+  routes?: CaddyRoute[] | null
   tls_connection_policies?: CaddyConnectionPolicy[]
   automatic_https?: { disable: boolean }
   protocols?: string[]
@@ -41,7 +41,7 @@ export interface CaddyCertificate {
   certificate: string
   /** PEM. Never to be logged. */
   key: string
-  tags?: string[]
+  tags?: string[] | null
 }
 
 export interface CaddyConnectionPolicy {
@@ -55,7 +55,5 @@ export const OURS = 'webhook-cloud-provider'
 /** Set for each request by the dispatching route of an address, and asked by the routes of balancers; empty for none. */
 export const BALANCER_VARIABLE = `${OURS}.balancer`
 export const UPSTREAM_VARIABLE = `${OURS}.upstream`
-/** `yes` where a certificate covers the host. */
-export const TLS_VARIABLE = `${OURS}.tls`
 /** The place of the route among those of its balancer, where its path is rewritten. */
 export const ROUTE_VARIABLE = `${OURS}.route`

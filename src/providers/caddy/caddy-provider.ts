@@ -36,7 +36,7 @@ import { readContent } from './render-configuration.ts'
 import { servedCertificate } from './served-certificate.ts'
 
 /** A new way to render makes every record outdated, so that balancers are brought to it. */
-const RENDERING = 1
+const RENDERING = 2
 
 /** Balancers of layer 7 in one Caddy or several, by their admin endpoints; see docs/caddy.md. */
 export const caddyProviderFactory: ProviderFactory = ({ options, fault, logger, clock }) =>
@@ -62,7 +62,9 @@ export function createCaddyProvider(
       if (assignment.kind === 'assigned') return assignment.assigned
       throw new Terminal(assignment.message)
     }
-    const { assigned, changed } = await fleet.submit({ kind: 'put', identity, fingerprint, plan, assign }, signal)
+    const edit: PutBalancer = { kind: 'put', identity, fingerprint, plan, assign }
+    const { assigned, changed, faults = [] } = await fleet.submit(edit, signal)
+    if (faults.length > 0) throw new Error(faults.join('; '))
     return { ...(assigned && { status: publishedStatus(assigned) }), changed }
   }
 
@@ -87,7 +89,15 @@ function settingsOf(ingress: MultiClusterIngress): { asked: MultiClusterOptions;
   const findings = caddyFindings(ingress)
   if (findings.length > 0) throw new Terminal(findings.map(({ field, message }) => `${field}: ${message}`).join('; '))
   const { options } = parseMultiClusterOptions(ingress, 'MultiClusterIngress')
-  return { asked: options, settings: routeSettings(options) }
+  return { asked: options, settings: routeSettings({ ...passiveChecks(options), ...options }) }
+}
+
+/**
+ * Passive checks are made only where they are asked for: to Caddy a request whose body is malformed is a failure of the
+ * pod, so by a few of them anybody could take all pods away from everybody.
+ */
+function passiveChecks({ passiveSeconds }: MultiClusterOptions): Pick<MultiClusterOptions, 'passiveFailures'> {
+  return passiveSeconds === undefined ? { passiveFailures: 0 } : {}
 }
 
 /** On several Caddies it is known only as far as all of them agree, and absent only where all of them say so. */

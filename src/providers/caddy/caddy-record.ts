@@ -1,4 +1,6 @@
 import type { AssignedAddresses } from '../../domain/addresses/address-pool.ts'
+import { parseIpAddress } from '../../domain/ip-address.ts'
+import { isRuleHost } from '../../domain/routing/is-rule-host.ts'
 import type { PlannedRoute } from '../../domain/routing/route-plan.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
 import { type CaddyHandler, type CaddyRoute, OURS } from './caddy-configuration.ts'
@@ -35,9 +37,9 @@ export function recordOf(route: unknown): CaddyRecord | undefined {
 }
 
 /** Routes of the first subroute; nothing in what is no route. */
-export function subroutes(route: unknown): CaddyRoute[] {
+export function subroutes(route: unknown): (CaddyRoute | null)[] {
   const routes = handlersOf(route).find((each) => each?.handler === 'subroute')?.['routes']
-  return Array.isArray(routes) ? (routes as CaddyRoute[]) : []
+  return Array.isArray(routes) ? routes : []
 }
 
 function handlersOf(route: unknown): (CaddyHandler | null)[] {
@@ -47,21 +49,57 @@ function handlersOf(route: unknown): (CaddyHandler | null)[] {
 
 /** As far as everything else relies on it: a record that was edited by hand must not break a whole address. */
 function isRecord(value: unknown): value is CaddyRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const { identity, assigned, routes, certificates, fingerprint } = value as Partial<CaddyRecord>
+  if (!isObject(value)) return false
+  const { identity, fingerprint, assigned, routes, certificates, defaultUpstream, rewriteTarget } = value
   return (
     typeof fingerprint === 'string' &&
-    ['clusterId', 'kind', 'namespace', 'name', 'uid'].every(
-      (field) => typeof (identity as Record<string, unknown> | undefined)?.[field] === 'string',
-    ) &&
-    Array.isArray(assigned?.addresses) &&
-    assigned.addresses.every((address) => typeof address?.listen === 'string' && typeof address.ip === 'string') &&
-    Array.isArray(assigned.claims) &&
-    Array.isArray(routes) &&
-    routes.every(
-      (route) => typeof route?.host === 'string' && typeof route.path === 'string' && typeof route.match === 'string',
-    ) &&
-    Array.isArray(certificates) &&
-    certificates.every((certificate) => typeof certificate?.tag === 'string' && Array.isArray(certificate.hosts))
+    isObject(identity) &&
+    hasTexts(identity, ['clusterId', 'kind', 'namespace', 'name', 'uid']) &&
+    isObject(assigned) &&
+    isListOf(assigned['addresses'], isPoolAddress) &&
+    isListOf(assigned['claims'], isClaim) &&
+    isListOf(routes, isRoute) &&
+    isListOf(certificates, isCertificate) &&
+    isTextOrAbsent(defaultUpstream) &&
+    isTextOrAbsent(rewriteTarget)
   )
+}
+
+/** With something that Caddy can listen on: what it cannot would have it refuse everybody's changes. */
+function isPoolAddress(address: Members): boolean {
+  const { ip, listen } = address
+  if (typeof ip !== 'string' || typeof listen !== 'string') return false
+  return listen === '*' || listen === '::' || parseIpAddress(listen) !== undefined
+}
+
+function isClaim({ port, host }: Members): boolean {
+  return typeof port === 'number' && isTextOrAbsent(host)
+}
+
+function isRoute(route: Members): boolean {
+  const { host, upstream, tls } = route
+  const isHost = host === '' || (typeof host === 'string' && isRuleHost(host))
+  return isHost && hasTexts(route, ['path', 'match']) && isTextOrAbsent(upstream) && typeof tls === 'boolean'
+}
+
+function isCertificate({ tag, hosts }: Members): boolean {
+  return typeof tag === 'string' && Array.isArray(hosts) && hosts.every((host) => typeof host === 'string')
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}
+
+function isListOf(value: unknown, isElement: (element: Members) => boolean): boolean {
+  return Array.isArray(value) && value.every((element) => isObject(element) && isElement(element))
+}
+
+function hasTexts(value: Members, fields: readonly string[]): boolean {
+  return fields.every((field) => typeof value[field] === 'string')
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }

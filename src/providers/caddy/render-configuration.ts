@@ -13,8 +13,9 @@ export interface CaddyContent {
 
 export function readContent({ apps }: CaddyConfiguration): CaddyContent {
   const balancers = new Map<string, ServedBalancer>()
-  for (const [, { routes = [] }] of ourServers(apps?.http?.servers)) {
-    for (const route of routes) {
+  for (const [name, server] of Object.entries(apps?.http?.servers ?? {})) {
+    if (!isOurs(name)) continue
+    for (const route of server?.routes ?? []) {
       const record = recordOf(route)
       if (record === undefined) continue
       const id = balancerId(record.identity)
@@ -23,7 +24,7 @@ export function readContent({ apps }: CaddyConfiguration): CaddyContent {
   }
   const certificates = (apps?.tls?.certificates?.load_pem ?? []).flatMap((each) => {
     const tag = ourTag(each)
-    return tag === undefined ? [] : [[tag, each] as const]
+    return tag === undefined || each === null ? [] : [[tag, each] as const]
   })
   return { balancers, certificates: new Map(certificates) }
 }
@@ -118,14 +119,10 @@ function putCertificates(configuration: CaddyConfiguration, ours: readonly Caddy
   return { ...configuration, apps: { ...apps, tls: { ...apps?.tls, certificates } } }
 }
 
-function ourServers(servers: Record<string, CaddyServer> | undefined): [string, CaddyServer][] {
-  return Object.entries(servers ?? {}).filter(([name]) => isOurs(name))
-}
-
 function isOurs(serverName: string): boolean {
   return serverName.startsWith(`${OURS}-`)
 }
 
-function ourTag({ tags = [] }: CaddyCertificate): string | undefined {
-  return tags.find((tag) => tag.startsWith(`${OURS}:`))
+function ourTag(certificate: CaddyCertificate | null): string | undefined {
+  return certificate?.tags?.find((tag) => tag.startsWith(`${OURS}:`))
 }

@@ -9,11 +9,12 @@ import {
   type CaddyServer,
   OURS,
   ROUTE_VARIABLE,
-  TLS_VARIABLE,
   UPSTREAM_VARIABLE,
 } from './caddy-configuration.ts'
 import type { CaddyRecord } from './caddy-record.ts'
+import { decodedPath } from './decoded-path.ts'
 import { escapeExpression } from './escape-expression.ts'
+import { hostSpellings } from './host-spellings.ts'
 
 /** What listens on addresses that the same balancers share. */
 export interface SharedAddresses {
@@ -72,7 +73,12 @@ interface OwnedRoute extends PlannedRoute {
   index: number
 }
 
-const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, TLS_VARIABLE, ROUTE_VARIABLE] as const
+/** With its path as it is compared, which says also which of two is the longer. */
+function ownedRoute(owner: CaddyRecord, route: PlannedRoute, index: number): OwnedRoute {
+  return { ...route, path: decodedPath(route.path), owner, index }
+}
+
+const VARIABLES = [BALANCER_VARIABLE, UPSTREAM_VARIABLE, ROUTE_VARIABLE] as const
 /** What a table of paths says of a request, until it is put into variables. */
 const placeholder = (variable: string) => `{${variable}}`
 const NOBODY = { vars: { [BALANCER_VARIABLE]: [''] } }
@@ -88,13 +94,12 @@ const PATH = 'path'
  */
 function dispatch(balancers: readonly ServedBalancer[]): CaddyRoute[] {
   const routes = balancers
-    .flatMap(({ record }) => record.routes.map((route, index): OwnedRoute => ({ ...route, owner: record, index })))
+    .flatMap(({ record }) => record.routes.map((route, index) => ownedRoute(record, route, index)))
     .sort(compareRoutes)
   const hosts = [...Map.groupBy(routes, ({ host }) => host)].map(
     ([host, ofHost]): CaddyRoute => ({
       group: `${OURS}.host`,
-      // A name may end with the dot of the root.
-      ...(host === '' ? {} : { match: [{ host: [host, `${host}.`] }] }),
+      ...(host === '' ? {} : { match: [{ host: hostSpellings(host) }] }),
       handle: [pathTable(ofHost)],
     }),
   )
@@ -134,7 +139,6 @@ function pathTable(routes: readonly OwnedRoute[]): CaddyHandler {
       outputs: [
         balancerId(route.owner.identity),
         route.upstream ?? '',
-        route.tls ? 'yes' : '',
         route.owner.rewriteTarget === undefined ? '' : String(route.index),
       ],
     })),
@@ -147,17 +151,9 @@ function defaultRoute({ identity, defaultUpstream = '' }: CaddyRecord): CaddyRou
 }
 
 function patternOf({ match, path }: PlannedRoute): string {
-  const text = escapeExpression(decodedPath(path))
+  const text = escapeExpression(path)
   if (match === 'Exact') return `^${text}$`
   return path === '/' ? '^/' : `^${text}(/|$)`
-}
-
-function decodedPath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** By name: hosts, then wildcard hosts, then any; a name is served with the certificate of the first balancer that has one. */

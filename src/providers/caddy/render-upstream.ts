@@ -6,8 +6,12 @@ import { type CaddyHandler, type CaddyRoute, UPSTREAM_VARIABLE } from './caddy-c
 import { literal } from './literal.ts'
 import { repeatServers } from './repeat-servers.ts'
 
-/** Against a server that is gone and not yet known to be: enough for passive checks to notice on the way. */
-const RETRIES = 3
+/**
+ * Servers that are tried for one request, where some are gone and not yet known to be: with weights they are chosen by
+ * chance, and half of them may be gone.
+ */
+const RETRIES = 25
+const RETRY_INTERVAL = '10ms'
 
 /**
  * The routes of a balancer that send to one Service port. One reverse proxy a port, so that health checks are made once
@@ -19,7 +23,7 @@ export function renderUpstream(
   upstream: PlannedUpstream,
   options: RouteOptions,
   cookieName: string,
-  served: readonly CaddyRoute[],
+  served: readonly (CaddyRoute | null)[],
 ): CaddyRoute[] {
   const vars = { [UPSTREAM_VARIABLE]: [upstream.key] }
   const dials = dialsOf(upstream, served)
@@ -35,7 +39,7 @@ export function renderUpstream(
 }
 
 /** `10.0.0.1:8080`, as often as its weight asks for. */
-function dialsOf({ key, state, servers }: PlannedUpstream, served: readonly CaddyRoute[]): string[] {
+function dialsOf({ key, state, servers }: PlannedUpstream, served: readonly (CaddyRoute | null)[]): string[] {
   const taking = servers.filter(({ weight }) => weight > 0)
   if (taking.length === 0) return state === 'held' ? servedDials(key, served) : []
   return repeatServers(taking.map((server) => ({ dial: dialOf(key, server), weight: server.weight })))
@@ -50,9 +54,9 @@ function dialOf(key: string, { address, port }: PlannedServer): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-function servedDials(key: string, served: readonly CaddyRoute[]): string[] {
+function servedDials(key: string, served: readonly (CaddyRoute | null)[]): string[] {
   const match = [{ vars: { [UPSTREAM_VARIABLE]: [key] } }]
-  const route = served.find((each) => sameJson(each.match, match))
+  const route = served.find((each) => sameJson(each?.match, match))
   const proxy = route?.handle?.find(({ handler }) => handler === 'reverse_proxy')
   const upstreams = Array.isArray(proxy?.['upstreams']) ? proxy['upstreams'] : []
   return upstreams.flatMap((each: { dial?: unknown } | null) => (typeof each?.dial === 'string' ? [each.dial] : []))
@@ -98,11 +102,17 @@ function reverseProxy(
     transport: transport(protocol, options),
     load_balancing: {
       selection_policy: selectionPolicy(dials, options, cookieName),
-      ...(new Set(dials).size > 1 ? { retries: RETRIES } : {}),
+      ...(new Set(dials).size > 1 ? retries(options) : {}),
     },
     ...(Object.keys(health).length === 0 ? {} : { health_checks: health }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   }
+}
+
+/** Once more, and no oftener, after a server that took all its time: what is slow must not be asked many times over. */
+function retries({ connectTimeoutSeconds, responseTimeoutSeconds }: RouteOptions): object {
+  const longest = responseTimeoutSeconds + 2 * connectTimeoutSeconds
+  return { retries: RETRIES, try_duration: `${longest}s`, try_interval: RETRY_INTERVAL }
 }
 
 function transport(
@@ -129,16 +139,7 @@ function selectionPolicy(dials: readonly string[], { affinity }: RouteOptions, c
   return { policy: new Set(dials).size === dials.length ? 'round_robin' : 'random' }
 }
 
-/**
- * No passive checks beside a limit of bodies: one that is cut off counts as a failure of the pod, so whoever sends three
- * of them would take it away from everybody.
- */
-function healthChecks({
-  healthCheck,
-  passiveFailures,
-  passiveSeconds,
-  requestBodyLimit,
-}: RouteOptions): Record<string, object> {
+function healthChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOptions): Record<string, object> {
   return {
     ...(healthCheck === undefined || healthCheck.protocol === 'tcp'
       ? {}
@@ -150,9 +151,7 @@ function healthChecks({
             timeout: `${healthCheck.timeoutSeconds}s`,
           },
         }),
-    ...(passiveFailures === 0 || requestBodyLimit > 0
-      ? {}
-      : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
+    ...(passiveFailures === 0 ? {} : { passive: { max_fails: passiveFailures, fail_duration: `${passiveSeconds}s` } }),
   }
 }
 

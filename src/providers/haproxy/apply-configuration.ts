@@ -41,7 +41,7 @@ export interface Applied {
  * then are what they were.
  */
 export async function applyConfiguration(rendered: RenderedConfiguration, haproxy: Haproxy): Promise<Applied> {
-  const { options, runtime } = haproxy
+  const { options, runtime, logger } = haproxy
   // Whoever does not answer is not written for.
   const generation = await runtime.generation()
   const configuration = configurationFile(rendered, options)
@@ -50,14 +50,16 @@ export async function applyConfiguration(rendered: RenderedConfiguration, haprox
   const differing = await differingFiles([...named, configuration])
   if (differing.length > 0) await checkConfiguration(configuration, named, options)
   if (generation !== rendered.generation) await checkBinds(rendered.text, await runningText(options, generation))
-  await writeFiles(differing)
   try {
+    await writeFiles(differing)
     const renewed = new Set(differing.map(({ path }) => path))
     const applied = await applyToProcess(rendered, renewed, haproxy)
     await removeStaleFiles(named, options.stateDirectory)
     return applied
   } catch (error) {
-    await restoreFiles(differing)
+    await restoreFiles(differing).catch((failure) =>
+      logger.warn({ error: String(failure) }, 'files could not be put back; the next call does'),
+    )
     throw error
   }
 }
@@ -68,11 +70,16 @@ async function runningText(options: HaproxyOptions, generation: string | undefin
   return text !== undefined && generationIn(text) === generation ? text : undefined
 }
 
-/** Where HAProxy cannot start as there is no file yet, as on a new machine: the one that it would have. */
-export async function prepareFirstStart(rendered: RenderedConfiguration, options: HaproxyOptions): Promise<void> {
-  const configuration = configurationFile(rendered, options)
-  const [missing] = await differingFiles([configuration])
-  if (missing?.before === undefined) await writeFiles([...namedFiles(rendered), configuration])
+/**
+ * Where HAProxy does not answer it may be that it cannot start: there is no file yet, as on a new machine, or somebody
+ * spoiled one. So they are made what is recorded. One that was started with nothing runs and has no socket for us; it is
+ * told to read the file.
+ */
+export async function prepareStart(recorded: RenderedConfiguration, haproxy: Haproxy): Promise<void> {
+  const configuration = configurationFile(recorded, haproxy.options)
+  const before = await readText(configuration.path)
+  await writeFiles(await differingFiles([...namedFiles(recorded), configuration]))
+  if (before === undefined || before.trim() === '') await unlessUnreachable(() => reload(recorded, haproxy))
 }
 
 async function applyToProcess(
@@ -82,11 +89,12 @@ async function applyToProcess(
 ): Promise<Applied> {
   const { runtime } = haproxy
   if ((await runtime.generation()) !== rendered.generation) return reload(rendered, haproxy)
-  const filesChanged = await updateRunningFiles(rendered, renewed, runtime)
+  const files = await updateRunningFiles(rendered, renewed, runtime)
+  if (files === 'impossible') return reload(rendered, haproxy)
   const serversChanged = await updateServers(rendered, haproxy)
   const left = await removeLeavingServers(rendered, runtime)
   if (left === undefined) return reload(rendered, haproxy)
-  return { by: filesChanged || serversChanged ? 'runtime' : 'nothing', leaving: left }
+  return { by: files === 'updated' || serversChanged ? 'runtime' : 'nothing', leaving: left }
 }
 
 async function updateServers(rendered: RenderedConfiguration, { runtime, logger }: Haproxy): Promise<boolean> {

@@ -6,6 +6,7 @@ import type { BalancerIdentity, BalancerRecord, ProviderContext } from '../../pr
 import type { Haproxy } from './apply-configuration.ts'
 import { type Change, createChangeQueue } from './change-queue.ts'
 import { ConfigurationRefused } from './check-configuration.ts'
+import { configurationFile, differingFiles, filesStamp, namedFiles } from './configuration-files.ts'
 import { HaproxyUnreachable } from './haproxy-socket.ts'
 import { proxyName } from './proxy-name.ts'
 import { createRecordStore } from './record-store.ts'
@@ -16,6 +17,8 @@ import type { ServedRecord } from './served-record.ts'
 
 /** What every kind of balancer shares: only the record of an object is the kind's own matter. */
 export interface BalancerKeeper {
+  /** Makes files and process what is recorded. */
+  start(): Promise<void>
   get(context: ProviderContext): Promise<BalancerRecord | undefined>
   /** Serves the record that is decided. */
   keep(
@@ -34,6 +37,7 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
   const store = createRecordStore(options.stateDirectory, digest)
   const queue = createChangeQueue({ store, haproxy, digest, onLeaving: lookAgainSoon })
   let looking = false
+  let right: { stamp: string; configuration: RenderedConfiguration } | undefined
   let rendered: { version: string; configuration: RenderedConfiguration } | undefined
 
   function lookAgainSoon(): void {
@@ -56,6 +60,15 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
   }
 
   return {
+    async start() {
+      try {
+        await queue.tidy()
+      } catch (error) {
+        if (!(error instanceof HaproxyUnreachable)) throw error
+        // It may have been brought up by that: what is prepared is what is recorded.
+        await queue.tidy()
+      }
+    },
     async get({ identity, signal }) {
       signal.throwIfAborted()
       const name = proxyName(identity, digest)
@@ -66,7 +79,7 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
         const status = publishedStatus(record.addresses)
         return (await isServed(name)) ? { status, fingerprint: record.fingerprint } : { status }
       } catch (error) {
-        if (error instanceof HaproxyUnreachable) await queue.prepareFirstStart()
+        if (error instanceof HaproxyUnreachable) await queue.prepareStart()
         throw error
       }
     },
@@ -90,14 +103,26 @@ export function createBalancerKeeper(haproxy: Haproxy, digest: Digest, clock: Cl
     return (await runtime.backends()).some((backend) => backend.startsWith(name))
   }
 
-  /** As it is recorded, by a process of the recorded structure. */
+  /** As it is recorded, by a process of the recorded structure, and by its files. */
   async function isServed(name: string): Promise<boolean> {
-    const { generation, backends } = await recorded()
+    const configuration = await recorded()
+    const { generation, backends } = configuration
     if ((await runtime.generation()) !== generation) return false
+    if (!(await filesAreRight(configuration))) return false
     const own = backends.filter((backend) => backend.name.startsWith(name))
     if (own.length === 0) return true
     const running = Map.groupBy(await runtime.servers(own.map((each) => each.name)), ({ backend }) => backend)
     return own.every((backend) => isAsRendered(backend, running.get(backend.name) ?? []))
+  }
+
+  /** Whether HAProxy would start as it runs: files are read again only where one of them may have changed. */
+  async function filesAreRight(configuration: RenderedConfiguration): Promise<boolean> {
+    const stamp = await filesStamp(options)
+    if (right?.stamp === stamp && right.configuration === configuration) return true
+    const files = [...namedFiles(configuration), configurationFile(configuration, options)]
+    if ((await differingFiles(files)).length > 0) return false
+    right = { stamp, configuration }
+    return true
   }
 
   /** A sweep asks for every object, while nothing changes. */

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Digest } from '../../ports/digest.ts'
 import { RetryAfter, Terminal } from '../../provider/errors.ts'
 import type { BalancerIdentity } from '../../provider/multicluster.ts'
-import { type Applied, applyConfiguration, type Haproxy, prepareFirstStart } from './apply-configuration.ts'
+import { type Applied, applyConfiguration, type Haproxy, prepareStart } from './apply-configuration.ts'
 import { checkBinds } from './check-binds.ts'
 import { ConfigurationRefused, checkConfiguration } from './check-configuration.ts'
 import { configurationFile, namedFiles } from './configuration-files.ts'
@@ -39,8 +39,8 @@ export interface ChangeQueue {
   make(change: Change, signal: AbortSignal): Promise<Changed>
   /** Makes HAProxy what is recorded, and takes away servers that have finished. */
   tidy(): Promise<void>
-  /** Where HAProxy does not answer as it never could start: writes the file that it starts from. */
-  prepareFirstStart(): Promise<void>
+  /** Where HAProxy does not answer: makes the files that it starts from what is recorded. */
+  prepareStart(): Promise<void>
 }
 
 interface Waiting {
@@ -82,21 +82,17 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
     await withDirectoryLock(options.stateDirectory, work)
   }
 
-  /** Together; where HAProxy does not take that, each alone, so that one object does not stand in the way of others. */
+  /** Together; where HAProxy does not take that, by halves, so that one object does not stand in the way of others. */
   async function makeAll(batch: readonly Waiting[]): Promise<void> {
     try {
       await makeTogether(batch)
     } catch (error) {
       if (!(error instanceof ConfigurationRefused)) throw error
-      for (const one of batch) await makeAlone(one)
-    }
-  }
-
-  async function makeAlone(one: Waiting): Promise<void> {
-    try {
-      await makeTogether([one])
-    } catch (error) {
-      one.reject(error instanceof ConfigurationRefused ? await blame(error) : error)
+      const [only] = batch
+      if (batch.length <= 1) return only?.reject(await blame(error))
+      const half = Math.ceil(batch.length / 2)
+      await makeAll(batch.slice(0, half))
+      await makeAll(batch.slice(half))
     }
   }
 
@@ -169,7 +165,7 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       return await applyConfiguration(renderConfiguration(records, options, digest), haproxy)
     } catch (error) {
       if (error instanceof HaproxyUnreachable) {
-        await prepareFirstStart(renderConfiguration(stored, options, digest), options)
+        await prepareStart(renderConfiguration(stored, options, digest), haproxy)
       }
       throw error
     }
@@ -199,8 +195,8 @@ export function createChangeQueue({ store, haproxy, digest, onLeaving }: ChangeQ
       return promise.finally(() => signal.removeEventListener('abort', abort))
     },
     tidy: () => alone(() => makeTogether([])),
-    prepareFirstStart: () =>
-      alone(async () => prepareFirstStart(renderConfiguration(await store.list(), options, digest), options)),
+    prepareStart: () =>
+      alone(async () => prepareStart(renderConfiguration(await store.list(), options, digest), haproxy)),
   }
 }
 

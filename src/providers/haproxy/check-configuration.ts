@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import type { ConfigurationFile } from './configuration-files.ts'
+import { join } from 'node:path'
+import { type ConfigurationFile, FILE_FOLDERS } from './configuration-files.ts'
 import type { HaproxyOptions } from './haproxy-options.ts'
 import { runProgram } from './run-program.ts'
 
@@ -19,29 +19,42 @@ export async function checkConfiguration(
   { stateDirectory, haproxy, baseConfiguration }: HaproxyOptions,
 ): Promise<void> {
   const folder = join(stateDirectory, 'check')
-  await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   // Where HAProxy will look for them is where the ones in use are.
-  const moved = others.map(({ path, text }, index) => ({ path, text, to: join(folder, `${index}-${basename(path)}`) }))
-  const elsewhere = (text: string) => moved.reduce((sum, { path, to }) => sum.replaceAll(path, to), text)
-  for (const { to, text } of moved) await writeFile(to, elsewhere(text), { mode: 0o600 })
+  const elsewhere = (text: string) =>
+    FILE_FOLDERS.reduce(
+      (moved, each) => moved.replaceAll(join(stateDirectory, each, '/'), join(folder, each, '/')),
+      text,
+    )
   const file = join(folder, 'haproxy.cfg')
-  await writeFile(file, elsewhere(configuration.text), { mode: 0o600 })
-  const files = [...(baseConfiguration === undefined ? [] : [baseConfiguration]), file]
-  const { code, output } = await runProgram(haproxy, ['-c', ...files.flatMap((each) => ['-f', each])], CHECK_WITHIN_MS)
-  await rm(folder, { recursive: true, force: true })
-  if (code === undefined) throw new Error(`${haproxy} -c did not end within ${CHECK_WITHIN_MS} ms`)
-  if (code !== 0) throw new ConfigurationRefused(alertsIn(output, file, configuration.path))
+  try {
+    await rm(folder, { recursive: true, force: true })
+    for (const each of FILE_FOLDERS) await mkdir(join(folder, each), { recursive: true, mode: 0o700 })
+    for (const { path, text } of others) await writeFile(elsewhere(path), elsewhere(text), { mode: 0o600 })
+    await writeFile(file, elsewhere(configuration.text), { mode: 0o600 })
+    const files = [...(baseConfiguration === undefined ? [] : [baseConfiguration]), file]
+    const { code, output } = await runProgram(
+      haproxy,
+      ['-c', ...files.flatMap((each) => ['-f', each])],
+      CHECK_WITHIN_MS,
+    )
+    if (code === undefined) throw new Error(`${haproxy} -c did not end within ${CHECK_WITHIN_MS} ms`)
+    if (code === 0) return
+    const said = output.replaceAll(file, configuration.path).replaceAll(folder, stateDirectory)
+    throw new ConfigurationRefused(alertsIn(said))
+  } finally {
+    // Keys are in it.
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 const MESSAGE_LIMIT = 600
 
 /** `[ALERT]    (4711) : config : parsing [/…/haproxy.cfg:12] : unknown keyword …` */
-function alertsIn(output: string, checked: string, meant: string): string {
+function alertsIn(output: string): string {
   const alerts = output
     .split('\n')
     .flatMap((line) => /^\[ALERT\]\s+\(\d+\) : (?:config : )?(.*)$/.exec(line)?.[1] ?? [])
     .filter((line) => !/^(Fatal errors|Error\(s\)) found/.test(line))
-  const said = (alerts.length > 0 ? alerts : [output.trim()]).join('; ').replaceAll(checked, meant)
+  const said = (alerts.length > 0 ? alerts : [output.trim()]).join('; ')
   return said.length > MESSAGE_LIMIT ? `${said.slice(0, MESSAGE_LIMIT)}…` : said
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { HaproxyOptions } from './haproxy-options.ts'
 import type { RenderedCertificateList, RenderedConfiguration, RenderedMap } from './rendered-configuration.ts'
@@ -10,7 +10,7 @@ export interface ConfigurationFile {
 }
 
 /** Where maps, certificates and their lists are, and nothing but them: what is not rendered any more goes. */
-const FILE_FOLDERS = ['maps', 'certificates', 'certificate-lists'] as const
+export const FILE_FOLDERS = ['maps', 'certificates', 'certificate-lists'] as const
 
 /** The file that HAProxy is started with. */
 export function configurationFile({ text }: RenderedConfiguration, options: HaproxyOptions): ConfigurationFile {
@@ -47,6 +47,13 @@ export async function differingFiles(
   return read.filter(({ text, before }) => text !== before)
 }
 
+/** Another one whenever the configuration was written, or a file that it names came, went or was exchanged. */
+export async function filesStamp({ configurationFile, stateDirectory }: HaproxyOptions): Promise<string> {
+  const places = [configurationFile, ...FILE_FOLDERS.map((folder) => join(stateDirectory, folder))]
+  const found = await Promise.all(places.map((place) => stat(place, { bigint: true }).catch(undefinedWhereAbsent)))
+  return found.map((each) => `${each?.ino}:${each?.mtimeNs}`).join()
+}
+
 export async function writeFiles(files: readonly ConfigurationFile[]): Promise<void> {
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -57,6 +64,8 @@ export async function writeFiles(files: readonly ConfigurationFile[]): Promise<v
 /** Back to what they held, as HAProxy went on with that. */
 export async function restoreFiles(files: readonly { path: string; before: string | undefined }[]): Promise<void> {
   for (const { path, before } of files.toReversed()) {
+    // What could not be written need not, and perhaps cannot, be put back.
+    if ((await readText(path)) === before) continue
     if (before === undefined) await removeFile(path)
     else await writeWholeFile(path, before)
   }

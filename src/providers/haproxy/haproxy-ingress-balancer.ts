@@ -6,11 +6,13 @@ import { parseMultiClusterOptions } from '../../domain/balancer-annotations/pars
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { keepHeldUpstreams } from '../../domain/routing/keep-held-upstreams.ts'
 import { planIngressRoutes } from '../../domain/routing/plan-ingress-routes.ts'
+import type { PlannedCertificate } from '../../domain/routing/route-plan.ts'
 import { routeSettings } from '../../domain/routing/route-settings.ts'
 import { validateRoutes } from '../../domain/routing/validate-routes.ts'
 import { Terminal } from '../../provider/errors.ts'
 import type { BalancerResult, LoadBalancer, ProviderContext } from '../../provider/multicluster.ts'
 import type { BalancerKeeper } from './balancer-keeper.ts'
+import { certificateFault } from './certificate-fault.ts'
 import type { HaproxyOptions } from './haproxy-options.ts'
 import type { ServedIngress, ServedRecord } from './served-record.ts'
 
@@ -32,6 +34,14 @@ export function createIngressBalancer(keeper: BalancerKeeper, options: HaproxyOp
   }
 }
 
+/** HAProxy would not say which Secret it is. The certificate of before is served till it is mended. */
+function refuseCertificates(namespace: string, certificates: readonly PlannedCertificate[]): void {
+  for (const certificate of certificates) {
+    const fault = certificateFault(certificate)
+    if (fault !== undefined) throw new Terminal(`secret ${namespace}/${certificate.secretName}: ${fault}`)
+  }
+}
+
 /** The record of an ingress, from what it asks for, what it has, and what others have. Pure. */
 function decideIngress(
   ingress: MultiClusterIngress,
@@ -47,6 +57,7 @@ function decideIngress(
   const { options: asked } = parseMultiClusterOptions(ingress, 'MultiClusterIngress')
   const planned = planIngressRoutes(ingress, backends, certificates, routeSettings(asked))
   const { certificates: usable, ...plan } = keepHeldUpstreams(planned, own?.layer === 7 ? own.plan : undefined)
+  refuseCertificates(identity.namespace, usable)
   const assignment = assignAddresses(
     addressWish(asked, routeClaims(planned)),
     pools,

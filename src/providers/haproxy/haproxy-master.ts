@@ -1,4 +1,4 @@
-import { askHaproxy } from './haproxy-socket.ts'
+import { askHaproxy, tellHaproxy } from './haproxy-socket.ts'
 
 /** The socket of the master (`haproxy -W -S …`): it starts a new worker from the files and lets the old one finish. */
 export interface HaproxyMaster {
@@ -17,7 +17,7 @@ export function createHaproxyMaster(path: string): HaproxyMaster {
       return { told: Number(told), failed: Number(failed ?? 0) }
     },
     async reload() {
-      await askHaproxy(path, 'reload')
+      await tellHaproxy(path, 'reload')
     },
   }
 }

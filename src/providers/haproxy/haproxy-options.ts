@@ -18,14 +18,15 @@ export interface HaproxyOptions {
   /** The program, for checking. */
   haproxy: string
   addresses: AddressPool[]
-  /** Of our `global`. */
-  maxConnections: number
+  /** Of our `global`; as many as the limit of open files allows when absent. */
+  maxConnections?: number
   /** How long connections of before a reload may go on. */
   hardStopAfterSeconds: number
   /** On 127.0.0.1, where one worker tells the next which client belongs to which server. */
   peersPort: number
 }
 
+const OPTIONAL = ['baseConfiguration', 'maxConnections']
 const DEFAULT_DIRECTORY = '/var/lib/wcp-haproxy'
 
 export function readHaproxyOptions({ options, fault }: Pick<ProviderSetup, 'options' | 'fault'>): HaproxyOptions {
@@ -55,15 +56,12 @@ export function readHaproxyOptions({ options, fault }: Pick<ProviderSetup, 'opti
     masterSocket: path('masterSocket', '/run/haproxy-master.sock'),
     haproxy: path('haproxy', '/usr/sbin/haproxy'),
     addresses: readPools(take('addresses'), fault),
-    maxConnections: whole('maxConnections', 10, 10_000_000, 20_000),
+    ...(options['maxConnections'] === undefined ? {} : { maxConnections: whole('maxConnections', 10, 10_000_000, 10) }),
     hardStopAfterSeconds: whole('hardStopAfterSeconds', 1, 604_800, 3_600),
     peersPort: whole('peersPort', 1, 65_535, 10_699),
   }
   for (const name of unread) {
-    fault(
-      name,
-      `the haproxy provider has no such option; it knows: ${[...Object.keys(read), 'baseConfiguration'].join(', ')}`,
-    )
+    fault(name, `the haproxy provider has no such option; it knows: ${[...Object.keys(read), ...OPTIONAL].join(', ')}`)
   }
   return read
 }

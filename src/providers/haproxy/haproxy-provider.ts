@@ -23,6 +23,7 @@ export const haproxyProviderFactory: ProviderFactory = (setup) => {
     loadBalancer: createIngressBalancer(keeper, options),
     mcsLoadBalancer: createServiceBalancer(keeper, options),
     consistencyWindowMs: 0,
+    start: keeper.start,
   }
 }
 

@@ -31,7 +31,7 @@ export function createRecordStore(directory: string, digest: Digest): RecordStor
   const fileOf = (identity: BalancerIdentity) => `${proxyName(identity, digest)}.json`
 
   async function readRemovals(): Promise<[file: string, fence: string][]> {
-    return JSON.parse((await readText(removals)) ?? '[]') as [string, string][]
+    return parseJson((await readText(removals)) ?? '[]', removals) as [string, string][]
   }
 
   async function readRecord(file: string): Promise<ServedRecord | undefined> {
@@ -41,7 +41,7 @@ export function createRecordStore(directory: string, digest: Digest): RecordStor
     if (record.layer === 4) return record
     const certificates = await readText(join(keys, file))
     if (certificates === undefined) throw new Error(`${join(keys, file)} is missing: its record cannot be served`)
-    return { ...record, certificates: JSON.parse(certificates) as PlannedCertificate[] }
+    return { ...record, certificates: parseJson(certificates, join(keys, file)) as PlannedCertificate[] }
   }
 
   return {
@@ -90,9 +90,18 @@ function encodeRecord(record: object): string {
 
 /** What we wrote, whole; anything else stops us, as serving less than what was promised would be worse. */
 function decodeRecord(text: string, path: string): ServedRecord {
-  const { version, ...record } = JSON.parse(text) as { version: number } & ServedRecord
+  const { version, ...record } = parseJson(text, path) as { version: number } & ServedRecord
   if (version !== VERSION) throw new Error(`${path} has version ${version}; this program knows ${VERSION}`)
   return record
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What the parser says quotes the file, and one of them holds keys.
+    throw new Error(`${path} is no JSON: somebody changed it. Remove it, and the next sweep makes it again`)
+  }
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -21,6 +21,9 @@ export function hostAndPort({ address, port }: { address: string; port: number }
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
+/** Connections to a server that answers no more would otherwise hang until they are idle for too long. */
+export const CLOSE_WHEN_DOWN = 'on-marked-down shutdown-sessions'
+
 /** What a health check adds to each server, and to its backend. */
 export function renderHealthCheck(check: PlannedHealthCheck | undefined): { server: string[]; backend: string[] } {
   if (check === undefined) return { server: [], backend: [] }
@@ -33,8 +36,7 @@ export function renderHealthCheck(check: PlannedHealthCheck | undefined): { serv
       `fall ${unhealthyThreshold}`,
       ...(port === undefined ? [] : [`port ${port}`]),
       ...(protocol === 'https' ? ['check-ssl', 'verify none'] : []),
-      // Connections to a server that answers no more would otherwise hang until they are idle for too long.
-      'on-marked-down shutdown-sessions',
+      CLOSE_WHEN_DOWN,
     ],
     backend: [
       `timeout check ${timeoutSeconds}s`,

@@ -18,6 +18,8 @@ import type { ServedRecord } from './served-record.ts'
 /** In the environment of every worker; `show env` tells it. */
 export const GENERATION_VARIABLE = 'WCP_GENERATION'
 
+const MOST_OLD_WORKERS = 50
+
 /** All records, of whatever layer, as one configuration. Pure. */
 export function renderConfiguration(
   records: readonly ServedRecord[],
@@ -76,6 +78,12 @@ function inOrder(records: readonly ServedRecord[], digest: Digest): ServedRecord
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ record }) => record)
 }
 
+/**
+ * HAProxy takes as many connections as its limit of open files allows, two files each. More than that it refuses to start
+ * with; and where there is no limit, as in some containers, its tables would fill the memory.
+ */
+const MOST_FILES = 100_000
+
 /** What all proxies stand on. Without a file of the operator's `global` is ours too. */
 function renderBase(options: HaproxyOptions, backends: readonly RenderedBackend[]): string {
   const { baseConfiguration, runtimeSocket, maxConnections, hardStopAfterSeconds, peersPort } = options
@@ -83,8 +91,10 @@ function renderBase(options: HaproxyOptions, backends: readonly RenderedBackend[
   const own = [
     'log stdout format raw local0 notice',
     `stats socket ${quoteArgument(runtimeSocket)} mode 660 level admin expose-fd listeners`,
-    `maxconn ${maxConnections}`,
+    maxConnections === undefined ? `fd-hard-limit ${MOST_FILES}` : `maxconn ${maxConnections}`,
     `hard-stop-after ${hardStopAfterSeconds}s`,
+    // Each keeps its memory for as long as one of its connections goes on.
+    `mworker-max-reloads ${MOST_OLD_WORKERS}`,
   ]
   const global = [
     ...(baseConfiguration === undefined ? own : []),

@@ -3,7 +3,7 @@ import type { PlannedUpstream, RouteOptions } from '../../domain/routing/route-p
 import type { Digest } from '../../ports/digest.ts'
 import { matchedLength } from './matched-length.ts'
 import { quoteArgument } from './quote-argument.ts'
-import { renderHealthCheck, renderServers } from './render-backend-servers.ts'
+import { CLOSE_WHEN_DOWN, renderHealthCheck, renderServers } from './render-backend-servers.ts'
 import { NONE } from './render-route-maps.ts'
 import type { RenderedBackend } from './rendered-configuration.ts'
 import type { ServedIngress } from './served-record.ts'
@@ -17,13 +17,14 @@ export function renderHttpBackends(record: ServedIngress, digest: Digest): Rende
 function renderHttpBackend(record: ServedIngress, upstream: PlannedUpstream, digest: Digest): RenderedBackend {
   const { options } = record.plan
   const name = upstreamName(record, upstream.key, digest)
+  const namesServersInCookie = options.affinity === 'cookie'
   const check = renderChecks(options)
   return {
     header: `backend ${name} from wcp-http`,
     name,
     lines: [
       ...(options.affinity === 'source-ip' ? ['balance source', 'hash-type consistent'] : ['balance roundrobin']),
-      ...(options.affinity === 'cookie' ? cookieLines(digest(`cookie ${name}`)) : []),
+      ...(namesServersInCookie ? cookieLines(digest(`cookie ${name}`)) : []),
       `timeout connect ${options.connectTimeoutSeconds}s`,
       `timeout server ${options.responseTimeoutSeconds}s`,
       `timeout tunnel ${options.idleTimeoutSeconds}s`,
@@ -36,9 +37,13 @@ function renderHttpBackend(record: ServedIngress, upstream: PlannedUpstream, dig
       ...headerLines('http-response', options.responseHeaders),
     ],
     servers: renderServers(upstream.servers),
-    serverArguments: [...PROTOCOL[upstream.protocol], ...check.server],
+    serverArguments: [
+      ...PROTOCOL[upstream.protocol],
+      // Its servers leave by maintenance, which must not cut what they have.
+      ...check.server.filter((each) => !namesServersInCookie || each !== CLOSE_WHEN_DOWN),
+    ],
     remembersClients: false,
-    ...(options.affinity === 'cookie' ? { namesServersInCookie: true } : {}),
+    namesServersInCookie,
   }
 }
 
@@ -65,12 +70,19 @@ function renderChecks({ healthCheck, passiveFailures, passiveSeconds }: RouteOpt
   return { backend: [], server: ['check', `inter ${passiveSeconds}s`, 'rise 1', 'fall 3', ...observed] }
 }
 
-/** Of a body without a length nobody knows how long it will be, so the length is asked for. */
+/**
+ * Of a body without a length nobody knows how long it will be, so the length is asked for. `body_size` is the announced
+ * one; `hdr_val` counts in 32 bits. HTTP/2 needs no word for a body without a length: it is one as soon as a byte comes.
+ */
 function bodyLimitLines(limit: number): string[] {
   if (limit === 0) return []
+  const lengthless = '{ req.ver 2.0 } !{ req.fhdr(content-length) -m found } !{ req.fhdr(upgrade) -m found }'
+  const refused = "http-request return status 411 content-type text/plain string 'a length is required'"
   return [
-    `http-request deny deny_status 413 if { req.hdr_val(content-length) gt ${limit} }`,
-    "http-request return status 411 content-type text/plain string 'a length is required' if { req.hdr(transfer-encoding) -m found }",
+    `http-request deny deny_status 413 if { req.body_size gt ${limit} }`,
+    `${refused} if { req.fhdr(transfer-encoding) -m found }`,
+    `http-request wait-for-body time 10s at-least 1 if ${lengthless}`,
+    `${refused} if ${lengthless} { req.body_len gt 0 }`,
   ]
 }
 

@@ -49,7 +49,7 @@ function commonLines({ records, maps }: SharedAddress, scheme: 'http' | 'https')
   return [
     `timeout client ${idle}s`,
     `timeout http-keep-alive ${idle}s`,
-    'http-request set-var(txn.host) req.hdr(host),field(1,:),rtrim(.),lower',
+    'http-request set-var(txn.host) req.fhdr(host),host_only,rtrim(.),lower',
     'http-request set-var(txn.path) path',
     `http-request set-var(txn.site) var(txn.host),map_str(${hosts})`,
     `http-request set-var(txn.site) var(txn.host),regsub('^[^.]*','*'),map_str(${hosts},${ANY_HOST}) ${unlessFound('site')}`,
@@ -61,9 +61,13 @@ function commonLines({ records, maps }: SharedAddress, scheme: 'http' | 'https')
     `http-request return status 404 content-type text/plain string 'no route for this host and path' ${unlessFound('route')}`,
     'http-request set-var(txn.backend) var(txn.route),field(3,:)',
     'http-request set-var(txn.matched) var(txn.route),field(2,:)',
+    // What a client says of itself. A pod may take an underscore for a hyphen.
+    'http-request del-header ^(forwarded|x[-_]real[-_]ip|x[-_]forwarded[-_].*)$ -m reg',
     'http-request set-header X-Forwarded-For %[src]',
     `http-request set-header X-Forwarded-Proto ${scheme}`,
-    'http-request set-header X-Forwarded-Host %[req.hdr(host)]',
+    'http-request set-header X-Forwarded-Host %[req.fhdr(host)]',
+    // A pod that agreed would take further requests past all of this.
+    'http-request del-header Upgrade if { req.fhdr(upgrade) -i -m sub h2c }',
   ]
 }
 

@@ -46,6 +46,9 @@ export function renderIngressCertificates(
   }
 }
 
+/** A line must fit HAProxy's buffer, to be added and to be shown. */
+const NAMES_A_LINE = 20
+
 function listEntries(
   { records }: SharedAddress,
   pathOf: (record: ServedIngress, certificate: PlannedCertificate) => string,
@@ -55,9 +58,13 @@ function listEntries(
     record.certificates.flatMap((certificate) => {
       const names = certificate.hosts.filter((host) => !taken.has(host))
       for (const host of names) taken.add(host)
+      const line = { certificate: pathOf(record, certificate), arguments: [] }
       // Without names HAProxy takes those that the certificate itself has.
-      if (names.length === 0 && certificate.hosts.length > 0) return []
-      return [{ certificate: pathOf(record, certificate), arguments: [], names }]
+      if (certificate.hosts.length === 0) return [{ ...line, names }]
+      return Array.from({ length: Math.ceil(names.length / NAMES_A_LINE) }, (_, index) => ({
+        ...line,
+        names: names.slice(index * NAMES_A_LINE, (index + 1) * NAMES_A_LINE),
+      }))
     }),
   )
 }

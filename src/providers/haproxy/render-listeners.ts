@@ -81,6 +81,7 @@ function renderBackend(name: string, listener: PlannedListener, options: Listene
     servers: renderServers(listener.servers),
     serverArguments: [...PROXY_PROTOCOL[options.proxyProtocol](check.server.length > 0), ...check.server],
     remembersClients,
+    namesServersInCookie: false,
   }
 }
 

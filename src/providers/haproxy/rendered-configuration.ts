@@ -39,8 +39,11 @@ export interface RenderedBackend extends RenderedFrontend {
   serverArguments: string[]
   /** Clients are remembered in a table of the backend's name, and forgotten where their server takes nothing new. */
   remembersClients: boolean
-  /** By a cookie, whose value HAProxy has to make for a server that is added. */
-  namesServersInCookie?: boolean
+  /**
+   * By a cookie, whose value HAProxy has to make for a server that is added. As long as a server drains, clients with its
+   * cookie go on being sent there.
+   */
+  namesServersInCookie: boolean
 }
 
 export interface RenderedServer {

@@ -15,7 +15,7 @@ export function serverCommands(backend: RenderedBackend, running: readonly Runni
         return [
           `add server ${path} ${serverDefinition(backend.serverArguments, server)}`,
           ...startCommands(backend, path),
-          ...(backend.namesServersInCookie === true ? [`enable dynamic-cookie backend ${backend.name}`] : []),
+          ...(backend.namesServersInCookie ? [`enable dynamic-cookie backend ${backend.name}`] : []),
           `enable server ${path}`,
         ]
       }
@@ -29,7 +29,7 @@ export function serverCommands(backend: RenderedBackend, running: readonly Runni
     ...running
       .filter(({ name, administered }) => !wanted.has(name) && administered === 'ready')
       .flatMap((server) => [
-        `set server ${backend.name}/${server.name} state drain`,
+        `set server ${backend.name}/${server.name} state ${backend.namesServersInCookie ? 'maint' : 'drain'}`,
         ...forgetCommands(backend, server),
       ]),
   ]
@@ -47,7 +47,7 @@ export function removalCommands(
     .flatMap((path) => [`set server ${path} state maint`, `del server ${path}`])
 }
 
-/** Servers that take nothing new and finish what they have. */
+/** Servers that take nothing new and finish what they have, in state drain or maintenance. */
 export function leavingServers({ servers }: RenderedBackend, running: readonly RunningServer[]): RunningServer[] {
   const wanted = new Set(servers.map(({ name }) => name))
   return running.filter(({ name, administered }) => !wanted.has(name) && administered !== 'ready')

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { Agent } from 'undici'
+import type * as Undici from 'undici'
 import { firstToken } from '../../domain/first-token.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { HttpOptions } from './http-options.ts'
 
 /** What a request is sent with. */
 export interface Connection {
-  agent: Agent
+  agent: Undici.Agent
   token: string | undefined
 }
 
@@ -20,16 +20,15 @@ type Files = Pick<HttpOptions, 'tokenFile' | 'caFile' | 'clientCertFile' | 'clie
 
 /** One pool of kept connections, and the token; files are read again when they may have changed. */
 export interface Connections {
-  /** Rejects when a file cannot be read and never could. */
+  /** Rejects when a file cannot be used and never could. */
   current(): Promise<Connection>
   close(): Promise<void>
 }
 
 export function createConnections(options: HttpOptions, clock: Clock): Connections {
-  let current: { agent: Agent; texts: Texts; lookedAt: number } | undefined
+  let current: { agent: Undici.Agent; texts: Texts; lookedAt: number } | undefined
 
-  async function open(texts: Texts): Promise<Agent> {
-    const { Agent } = await import('undici')
+  function open({ Agent }: typeof Undici, texts: Texts): Undici.Agent {
     return new Agent({
       connections: options.connections,
       pipelining: 1,
@@ -51,7 +50,7 @@ export function createConnections(options: HttpOptions, clock: Clock): Connectio
     try {
       return readTexts(options)
     } catch (error) {
-      // Two files are never replaced in one moment: those read last stay good.
+      // Files are not replaced in one moment: those read last stay good.
       if (current !== undefined) return current.texts
       throw error
     }
@@ -59,21 +58,18 @@ export function createConnections(options: HttpOptions, clock: Clock): Connectio
 
   return {
     async current() {
+      // Nothing is waited for after it, so that calls at one time have one pool.
+      const undici = await import('undici')
       const now = clock.now()
       if (current === undefined || now - current.lookedAt >= LOOK_EVERY_MS) {
         const texts = read()
         const before = current
-        if (before !== undefined && sameTls(before.texts, texts)) {
-          current = { agent: before.agent, texts, lookedAt: now }
-        } else {
-          const agent = await open(texts)
-          current = { agent, texts, lookedAt: now }
-          // Calls under way end with the old one.
-          void before?.agent.close().catch(() => undefined)
-        }
+        const isKept = before !== undefined && sameTls(before.texts, texts)
+        current = { agent: isKept ? before.agent : open(undici, texts), texts, lookedAt: now }
+        // Calls under way end with the old one.
+        if (!isKept) void before?.agent.close().catch(() => undefined)
       }
-      const { agent, texts } = current
-      return { agent, token: texts.tokenFile === undefined ? undefined : tokenIn(texts.tokenFile) }
+      return { agent: current.agent, token: current.texts.tokenFile }
     },
     async close() {
       await current?.agent.destroy()
@@ -82,6 +78,7 @@ export function createConnections(options: HttpOptions, clock: Clock): Connectio
   }
 }
 
+/** What is in the files; of the token file the token. */
 type Texts = { [F in keyof Files]?: string }
 
 function readTexts(files: Files): Texts {
@@ -89,7 +86,9 @@ function readTexts(files: Files): Texts {
   return Object.fromEntries(
     names.flatMap((name) => {
       const path = files[name]
-      return path === undefined ? [] : [[name, readText(name, path)]]
+      if (path === undefined) return []
+      const text = readText(name, path)
+      return [[name, name === 'tokenFile' ? tokenIn(text, path) : text]]
     }),
   )
 }
@@ -103,10 +102,16 @@ function readText(name: keyof Files, path: string): string {
   }
 }
 
-function tokenIn(text: string): string {
+/** What a bearer token may consist of (RFC 6750 §2.1). */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/
+
+function tokenIn(text: string, path: string): string {
   const token = firstToken(text)
-  if (token === '') throw new Error('provider.options.tokenFile: the file holds no token')
-  return token
+  if (token === '') throw new Error(`provider.options.tokenFile: ${path} holds no token`)
+  if (TOKEN.test(token)) return token
+  throw new Error(
+    `provider.options.tokenFile: the first line of ${path} is no token: letters, digits and - . _ ~ + / only`,
+  )
 }
 
 function sameTls(one: Texts, other: Texts): boolean {

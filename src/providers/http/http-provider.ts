@@ -2,6 +2,7 @@ import type { Node } from '../../domain/node.ts'
 import { defaultLoadBalancerName } from '../../domain/service-balancer/default-load-balancer-name.ts'
 import type {
   BalancerContext,
+  CloudBalancerResult,
   CloudContext,
   CloudLoadBalancer,
   CloudProvider,
@@ -11,6 +12,7 @@ import type {
 } from '../../provider/cloud.ts'
 import type { BalancerIdentity, LoadBalancer, MCSLoadBalancer, ProviderContext } from '../../provider/multicluster.ts'
 import type { DescribedCloud } from '../../provider/protocol/operations.ts'
+import { cleanDetail } from '../../provider/protocol/problem.ts'
 import type { ProtocolValidator } from '../../provider/protocol/protocol-validator.ts'
 import type { Provider } from '../../provider/provider.ts'
 import type { ProviderFactory } from '../../provider/registry.ts'
@@ -130,11 +132,11 @@ function cloudBalancer({ serves }: HttpOptions, client: ProviderClient): CloudLo
     },
     async ensureLoadBalancer(clusterName, object, nodes, context) {
       const request = { clusterName, object, nodes, context: makingService(context) }
-      return (await client.call('service-load-balancer/ensure', request, context.signal)).result
+      return shown((await client.call('service-load-balancer/ensure', request, context.signal)).result)
     },
     async updateLoadBalancer(clusterName, object, nodes, context) {
       const request = { clusterName, object, nodes, context: makingService(context) }
-      return (await client.call('service-load-balancer/update', request, context.signal)).result
+      return shown((await client.call('service-load-balancer/update', request, context.signal)).result)
     },
     async ensureLoadBalancerDeleted(clusterName, object, context) {
       const request = { clusterName, object: object ?? null, context: ofService(context) }
@@ -199,6 +201,12 @@ function ofService(context: BalancerContext) {
 function makingService(context: EnsureContext) {
   const { sourceRanges, healthCheck, fingerprint } = context
   return { ...ofService(context), sourceRanges, healthCheck: healthCheck ?? null, fingerprint }
+}
+
+/** Warnings become events. */
+function shown({ warnings, ...result }: CloudBalancerResult): CloudBalancerResult {
+  if (warnings === undefined) return result
+  return { ...result, warnings: warnings.map(({ reason, message }) => ({ reason, message: cleanDetail(message) })) }
 }
 
 const PAGE = 500

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
+import { isProviderError } from '../../provider/errors.ts'
 import {
   type AnswerOf,
   DESCRIPTION_PATH,
@@ -13,7 +14,7 @@ import {
 import { cleanDetail, type Problem, providerErrorOf } from '../../provider/protocol/problem.ts'
 import type { ProtocolValidator } from '../../provider/protocol/protocol-validator.ts'
 import { compareDescription } from './compare-description.ts'
-import { createConnections } from './http-connection.ts'
+import { type Connection, createConnections } from './http-connection.ts'
 import type { HttpOptions } from './http-options.ts'
 
 /** Calls a provider over HTTP. Every answer is checked before it is believed: what is malformed is a failure. */
@@ -71,36 +72,50 @@ export function createProviderClient(options: HttpOptions, validate: ProtocolVal
     caller: AbortSignal,
   ): Promise<unknown> {
     caller.throwIfAborted()
-    const { agent, token } = await connections.current()
+    const connection = await connections.current()
     const late = new AbortController()
     const cancel = clock.after(options.timeoutMs, () => late.abort())
+    const signal = AbortSignal.any([caller, late.signal])
     try {
-      const { request } = await import('undici')
-      const response = await request(`${options.url}${path}`, {
-        method,
-        dispatcher: agent,
-        signal: AbortSignal.any([caller, late.signal]),
-        headers: {
-          accept: `${MEDIA_TYPE}, ${PROBLEM_MEDIA_TYPE}`,
-          ...(body && { 'content-type': MEDIA_TYPE }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        },
-        ...(body && { body }),
+      const ask = () => send(method, path, body, connection, signal)
+      const received = await ask().catch((error: unknown) => {
+        // Every call is idempotent, and may overlap with one that is still under way.
+        if (isCut(error) && !signal.aborted) return ask()
+        throw error
       })
-      const bytes = new Uint8Array(await response.body.arrayBuffer())
-      return read({
-        status: response.statusCode,
-        type: essenceOf(response.headers['content-type']),
-        bytes,
-        path,
-        schema,
-      })
+      return read({ ...received, path, schema })
     } catch (error) {
       if (caller.aborted) throw caller.reason
       if (late.signal.aborted) throw new Error(`${provider} has not answered within ${options.timeoutMs} ms`)
-      throw inOurWords(error, token)
+      throw withoutToken(inOurWords(error), connection.token)
     } finally {
       cancel()
+    }
+  }
+
+  async function send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    { agent, token }: Connection,
+    signal: AbortSignal,
+  ): Promise<Omit<Received, 'path' | 'schema'>> {
+    const { request } = await import('undici')
+    const response = await request(`${options.url}${path}`, {
+      method,
+      dispatcher: agent,
+      signal,
+      headers: {
+        accept: `${MEDIA_TYPE}, ${PROBLEM_MEDIA_TYPE}`,
+        ...(body && { 'content-type': MEDIA_TYPE }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      ...(body && { body }),
+    })
+    return {
+      status: response.statusCode,
+      type: essenceOf(response.headers['content-type']),
+      bytes: new Uint8Array(await response.body.arrayBuffer()),
     }
   }
 
@@ -115,10 +130,9 @@ export function createProviderClient(options: HttpOptions, validate: ProtocolVal
         throw new Answered(`${provider} answers ${path} with what the protocol does not know: ${fault}`)
       return value
     }
-    const problem = type === PROBLEM_MEDIA_TYPE ? parse(bytes) : undefined
-    if (problem === undefined || !isProblem(problem, status)) {
-      throw new Answered(`${provider} answers ${status} to ${path}: ${hintAt(status)}`)
-    }
+    const problem = type === PROBLEM_MEDIA_TYPE ? withShownDetail(parse(bytes)) : undefined
+    if (!isProblem(problem, status))
+      throw new Answered(`${provider} answers ${status} to ${path}: ${hintAt(status, problem)}`)
     throw errorOf(problem)
   }
 
@@ -132,22 +146,20 @@ export function createProviderClient(options: HttpOptions, validate: ProtocolVal
   function errorOf(problem: Problem): Error {
     // It may be another one by now.
     if (problem.kind === 'NotImplemented' || problem.kind === 'NotFound') isCompared = false
-    const cleaned = { ...problem, detail: cleanDetail(problem.detail) }
-    const told = providerErrorOf(cleaned)
+    const told = providerErrorOf(problem)
     if (told !== undefined) return told.constructor === Error ? new Answered(told.message) : told
     if (problem.kind === 'UnsupportedMediaType') {
       const spoken = (problem.spoken ?? []).map((each) => cleanDetail(each)).join(', ')
       const versions = `it speaks ${spoken || 'nothing that it names'}, and this function speaks ${MEDIA_TYPE}`
       return new Answered(`${provider} is of another version: ${versions}; run versions that fit`)
     }
-    return new Answered(`${provider} answers ${problem.kind}: ${cleaned.detail} (${hintAt(problem.status)})`)
+    return new Answered(`${provider} answers ${problem.kind}: ${problem.detail} (${hintAt(problem.status)})`)
   }
 
   /** Of what ended without an answer. */
-  function inOurWords(error: unknown, token: string | undefined): unknown {
-    if (!(error instanceof Error)) return error
-    if (error instanceof Answered || ('kind' in error && 'message' in error)) return withoutToken(error, token)
-    const code = 'code' in error ? String(error.code) : error.name
+  function inOurWords(error: unknown): unknown {
+    if (!(error instanceof Error) || error instanceof Answered || isProviderError(error)) return error
+    const code = codeOf(error)
     if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
       return new Error(
         `${provider} answers more than ${options.answerBytes} bytes, which is provider.options.answerBytes`,
@@ -183,9 +195,27 @@ function parse(bytes: Uint8Array): unknown {
 }
 
 /** No message shows the token, even where the other side echoes it. */
-function withoutToken(error: Error, token: string | undefined): Error {
-  if (token !== undefined) error.message = error.message.replaceAll(token, '[redacted]')
+function withoutToken(error: unknown, token: string | undefined): unknown {
+  if (token !== undefined && error instanceof Error) error.message = error.message.replaceAll(token, '[redacted]')
   return error
+}
+
+/** A detail that is too long is no reason not to know of what kind the problem is. */
+function withShownDetail(problem: unknown): unknown {
+  const { detail } = Object(problem)
+  return typeof detail === 'string' ? { ...Object(problem), detail: cleanDetail(detail) } : problem
+}
+
+/**
+ * The connection ended before the answer did: kept ones are closed by the other side, or by what is between, at any
+ * moment.
+ */
+function isCut(error: unknown): boolean {
+  return error instanceof Error && ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(codeOf(error))
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name
 }
 
 function essenceOf(type: unknown): string {
@@ -196,7 +226,11 @@ function shownType(type: string): string {
   return type === '' ? 'no media type' : JSON.stringify(cleanDetail(type).slice(0, 100))
 }
 
-function hintAt(status: number): string {
+/** A newer provider may say more than we know; so may what stands in between. */
+function hintAt(status: number, problem?: unknown): string {
+  const { kind, detail } = Object(problem)
+  const known = typeof kind === 'string' ? `${cleanDetail(kind).slice(0, 60)}: ` : ''
+  if (typeof detail === 'string' && detail !== '') return `${known}${detail}`
   if (status === 401 || status === 403) {
     return 'it does not know us: provider.options.tokenFile must hold a token of the provider'
   }

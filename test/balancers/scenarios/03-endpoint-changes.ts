@@ -41,6 +41,10 @@ export const scenario: Scenario = {
         const [constant = '', anew = ''] = tallies[lane].map(describeFailures)
         world.log(`${TITLES[lane]}: ${constant}; of new connections: ${anew}`)
       }
+      const met = tallies.caddy.reduce((sum, { repeated, failed }) => sum + repeated + failed, 0)
+      world.log(
+        `${TITLES.caddy}: ${met} connections were closed under a request, ${(met / CHANGES).toFixed(1)} a change`,
+      )
       for (const lane of LANES) {
         const failed = tallies[lane].reduce((sum, tally) => sum + tally.failed, 0)
         assert.ok(failed <= (lane === 'caddy' ? CHANGES : 0), `${TITLES[lane]}: ${failed} failed`)

@@ -10,6 +10,7 @@ import type { World } from '../support/world.ts'
 
 /** Of all requests. */
 const LIMIT = 0.001
+const CONNECTIONS = 20
 const DARK_MS = 6_000
 const DOOMED = 11
 /** A pod that is silent is noticed before a client gives up. */
@@ -37,18 +38,25 @@ export const scenarios: Scenario[] = [
       }),
   },
   {
-    name: 'the cable of a cluster pulled: fewer than one request in a thousand fails',
+    name: 'a cluster lost without a word: fewer than one request in a thousand fails, at layer 4 one a client at most',
+    // What is being connected when a check takes the pod out is closed with what stands; at layer 7 it is asked again.
     run: (world) =>
-      underLoad(world, 'unplugged', { east: [1, 2, 3], west: [DOOMED] }, async ({ loads, world }) => {
-        world.networks.setLink('west', 'down')
-        try {
-          // Longer than any of the timeouts: nothing is saved by its coming back.
-          await pause(DARK_MS)
-          await more(loads)
-        } finally {
-          world.networks.setLink('west', 'up')
-        }
-      }),
+      underLoad(
+        world,
+        'unplugged',
+        { east: [1, 2, 3], west: [DOOMED] },
+        async ({ loads, world }) => {
+          world.networks.setUplink('west', 'down')
+          try {
+            // Longer than any of the timeouts: nothing is saved by its coming back.
+            await pause(DARK_MS)
+            await more(loads)
+          } finally {
+            world.networks.setUplink('west', 'up')
+          }
+        },
+        { tcp: CONNECTIONS },
+      ),
   },
 ]
 
@@ -63,11 +71,14 @@ async function underLoad(
   service: string,
   pods: PodsOfService,
   fail: (failing: Failing) => Promise<void>,
+  mayFail: Partial<Record<Lane, number>> = {},
 ): Promise<void> {
   await world.shop.publish(service, pods)
   const doomed = await startPods(world.networks, 'west', [DOOMED])
   const targets = await expose(world, service, (lane) => ({ options: OPTIONS[lane] }))
-  const loads = await onEach(LANES, async (lane) => startLoad(targets[lane], { reuse: lane !== 'tcp', pauseMs: 40 }))
+  const loads = await onEach(LANES, async (lane) =>
+    startLoad(targets[lane], { connections: CONNECTIONS, reuse: lane !== 'tcp', pauseMs: 40 }),
+  )
   try {
     await more(loads)
     await fail({ world, loads, doomed })
@@ -80,7 +91,10 @@ async function underLoad(
         `${TITLES[lane]}: ${describeFailures(tallies[lane])}, the slowest took ${slowest(loads[lane].requests)} ms`,
       )
     for (const lane of LANES)
-      assert.ok(tallies[lane].failed < tallies[lane].requests * LIMIT, `${TITLES[lane]}: too many failed`)
+      assert.ok(
+        tallies[lane].failed <= (mayFail[lane] ?? tallies[lane].requests * LIMIT),
+        `${TITLES[lane]}: too many failed`,
+      )
   }
 }
 

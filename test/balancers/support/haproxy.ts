@@ -30,7 +30,8 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
   const configuration = join(stateDirectory, 'haproxy.cfg')
   const runtimeSocket = join(directory, 'runtime.sock')
   await mkdir(stateDirectory, { recursive: true, mode: 0o700 })
-  await writeFile(configuration, emptyConfiguration(runtimeSocket))
+  // As on a new machine: HAProxy runs before anybody has configured it.
+  await writeFile(configuration, '')
   const command = [...networks.inside('front'), 'haproxy', '-W', '-S', masterSocket, '-f', configuration]
   const runs: Child[] = []
   const running = () => runs.find((child) => child.isRunning())
@@ -43,8 +44,6 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
       masterSocket,
       runtimeSocket,
       hardStopAfterSeconds: HARD_STOP_SECONDS,
-      // Twice as many files are within the limit of any container.
-      maxConnections: 4_000,
     },
     records: () => readdir(join(stateDirectory, 'records')),
     async memory() {
@@ -66,9 +65,4 @@ export async function startHaproxy(networks: Networks, parent: string): Promise<
       await running()?.end('SIGTERM')
     },
   }
-}
-
-/** As somebody has it before anything is balanced. */
-function emptyConfiguration(runtimeSocket: string): string {
-  return `global\n  stats socket ${runtimeSocket} mode 660 level admin expose-fd listeners\n`
 }

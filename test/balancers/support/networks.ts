@@ -28,8 +28,8 @@ export interface Networks {
   pod(member: Member, number: number, family?: 'IPv4' | 'IPv6'): string
   /** In whose namespace the command runs: to be put before it. */
   inside(namespace: Namespace): string[]
-  /** As a cable that is pulled and put back. */
-  setLink(member: Member, state: 'up' | 'down'): void
+  /** The member is lost without a word, and found again: what is sent to it vanishes, nothing is refused. */
+  setUplink(member: Member, state: 'up' | 'down'): void
   /** Ends whatever runs in them, and removes them. */
   remove(): void
 }
@@ -94,6 +94,12 @@ export function openNetworks(): Networks {
     ip([`link set ${member} up`, ...addresses(member, net, 1, 1)], nameOf('front'))
   }
 
+  /** Of IPv4 its addresses stay. */
+  function lostWithTheLink(net: number): string[] {
+    const ofIpv6 = addresses('uplink', net, FIRST + 1, FIRST + PODS).filter((command) => command.endsWith('nodad'))
+    return [...ofIpv6, `route add default via ${v4(net, 1)}`]
+  }
+
   // Without duplicate address detection: its second would be waited for at every start.
   function addresses(device: string, net: number, from: number, to: number): string[] {
     return Array.from({ length: to - from + 1 }, (_, index) => from + index).flatMap((host) => [
@@ -108,7 +114,11 @@ export function openNetworks(): Networks {
     balancer: (number, family = 'IPv4') => address(0, number, family),
     pod: (member, number, family = 'IPv4') => address(MEMBERS.indexOf(member) + 1, number, family),
     inside: (namespace) => ['ip', 'netns', 'exec', nameOf(namespace)],
-    setLink: (member, state) => ip([`link set ${member} ${state}`], nameOf('front')),
+    setUplink(member, state) {
+      const net = MEMBERS.indexOf(member) + 1
+      if (state === 'down') ip(['link set uplink down'], nameOf(member))
+      else ip(['link set uplink up', ...lostWithTheLink(net)], nameOf(member))
+    },
     remove() {
       process.off('exit', remove)
       remove()

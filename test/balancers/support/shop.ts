@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { SlicePort } from '../../../src/domain/endpoint-slice.ts'
 import type { KubernetesObject } from '../../../src/domain/kubernetes-object.ts'
 import type { ServicePort } from '../../../src/domain/service.ts'
@@ -13,6 +14,7 @@ export const NAMESPACE = 'shop'
 
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 const BINDINGS = `/apis/work.karmada.io/v1alpha2/namespaces/${NAMESPACE}/resourcebindings`
+const REMEDIES = '/apis/remedy.karmada.io/v1alpha1/remedies'
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`
 
 /** Of every Service: `http` for ingresses, the others for MultiClusterServices. */
@@ -38,7 +40,9 @@ export interface Shop {
   publish(service: string, pods: PodsOfService, families?: readonly Family[]): Promise<void>
   /** What the slices of one cluster list from now on. */
   setPods(service: string, cluster: Member, numbers: readonly number[]): Promise<void>
-  /** As Karmada's remedy controller does for a Remedy with the action TrafficControl. */
+  /** A Remedy that asks for it is made or taken away, and as Karmada's remedy controller does, so is the action it asks for. */
+  setRemedy(cluster: Member, isOn: boolean): Promise<void>
+  /** What the remedy controller writes. */
   setTrafficControl(cluster: Member, isOn: boolean): Promise<void>
   /** Of type `kubernetes.io/tls`; created, or replaced. */
   setSecret(name: string, pair: { certPem: string; keyPem: string }): Promise<void>
@@ -53,6 +57,11 @@ export async function openShop(admin: ApiClient, networks: Networks): Promise<Sh
     numbers.map((number) => ({ addresses: [networks.pod(member, number, family)], conditions: { ready: true } }))
   const sliceName = (service: string, member: Member, family: string) =>
     `imported-${member}-${service}-${family.toLowerCase()}`
+
+  async function setTrafficControl(cluster: Member, isOn: boolean): Promise<void> {
+    const status = { remedyActions: isOn ? ['TrafficControl'] : [] }
+    await mustBe(200, admin.patch('merge-patch', `${CLUSTERS}/${cluster}/status`, { status }))
+  }
 
   return {
     async publish(service, pods, families = ['IPv4']) {
@@ -79,9 +88,12 @@ export async function openShop(admin: ApiClient, networks: Networks): Promise<Sh
         await mustBe(200, admin.patch('merge-patch', path, { endpoints: endpoints(cluster, numbers, family) }))
       }
     },
-    async setTrafficControl(cluster, isOn) {
-      const status = { remedyActions: isOn ? ['TrafficControl'] : [] }
-      await mustBe(200, admin.patch('merge-patch', `${CLUSTERS}/${cluster}/status`, { status }))
+    setTrafficControl,
+    async setRemedy(cluster, isOn) {
+      if (isOn) await mustBe(201, admin.post(REMEDIES, remedyFor(cluster)))
+      else await mustBe(200, admin.delete(`${REMEDIES}/${nameOfRemedy(cluster)}`))
+      await pause(CONTROLLER_TAKES_MS)
+      await setTrafficControl(cluster, isOn)
     },
     async setSecret(name, { certPem, keyPem }) {
       const path = `${CORE}/secrets`
@@ -95,6 +107,21 @@ export async function openShop(admin: ApiClient, networks: Networks): Promise<Sh
   async function create(path: string, object: KubernetesObject): Promise<Body> {
     const { uid: _, ...metadata } = object.metadata
     return await mustBe(201, admin.post(path, { ...object, metadata }))
+  }
+}
+
+const CONTROLLER_TAKES_MS = 200
+
+function nameOfRemedy(cluster: Member): string {
+  return `away-from-${cluster}`
+}
+
+function remedyFor(cluster: Member): object {
+  return {
+    apiVersion: 'remedy.karmada.io/v1alpha1',
+    kind: 'Remedy',
+    metadata: { name: nameOfRemedy(cluster) },
+    spec: { clusterAffinity: { clusterNames: [cluster] }, actions: ['TrafficControl'] },
   }
 }
 
