@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { floorServer, hostedLeaf, knativeLeaf, nodeLeaf } from '../support/leaf-commands.ts'
 import { type ProcessCommand, startMeasured } from '../support/measured-process.ts'
 import { postReview, type Target } from '../support/post-review.ts'
-import { profileFlags } from '../support/profile-flags.ts'
+import { PROFILED_PATIENCE_MS, profileFlags } from '../support/profile-flags.ts'
 import { ingressReview } from '../support/reviews.ts'
 import { type Sink, startSink } from '../support/start-sink.ts'
 import { type StubCluster, startStubCluster } from '../support/stub-cluster.ts'
@@ -146,7 +146,7 @@ async function measureStart(
     const { cpuMs, peakRssMb } = server.usage()
     return { ms, cpuMs, peakRssMb }
   } finally {
-    await server[end]()
+    await (end === 'kill' ? server.kill() : server.stop(PROFILED_PATIENCE_MS))
   }
 }
 

@@ -5,7 +5,7 @@ import { type Asked, compared, type Row } from '../row.ts'
 import { freePort } from '../support/free-port.ts'
 import { floorServer, nodeLeaf } from '../support/leaf-commands.ts'
 import { type Door, type DoorMetric, measureDoor, startServer } from '../support/measure-door.ts'
-import { profileFlags } from '../support/profile-flags.ts'
+import { PROFILED_PATIENCE_MS, profileFlags } from '../support/profile-flags.ts'
 import { startStubCluster } from '../support/stub-cluster.ts'
 
 const PATH = '/admission/notify'
@@ -42,8 +42,8 @@ export const notifyDoor: Figure = {
         seconds: bench.quick ? 12 : 60,
       })
     } finally {
-      await servers.ours.stop()
-      await servers.floor.stop()
+      await servers.ours.kill()
+      await servers.floor.kill()
       await cluster.close()
     }
   },
@@ -59,7 +59,7 @@ export const notifyDoor: Figure = {
       const server = await startServer({ ...command, args: [...profileFlags(folder, name), ...command.args] }, port)
       for (let round = 0; round < 5; round += 1)
         await measureDoor(bench, { server, port, path: PATH }, { ...LOAD, connections: 50 })
-      await server.stop()
+      await server.stop(PROFILED_PATIENCE_MS)
     }
     await cluster.close()
   },

@@ -20,8 +20,8 @@ export interface MeasuredProcess {
   listening(port: number): Promise<void>
   /** What it wrote to stdout, once it has ended; rejects when it failed. */
   output(): Promise<string>
-  /** SIGTERM, and SIGKILL to what does not heed it. */
-  stop(): Promise<void>
+  /** SIGTERM, and SIGKILL to what has not ended in time. */
+  stop(patienceMs?: number): Promise<void>
   /** Without waiting for what it would finish. */
   kill(): Promise<void>
 }
@@ -78,9 +78,9 @@ export function startMeasured({ args, env = {}, folder, core }: ProcessCommand):
       if (code !== 0) throw failure(code)
       return output
     },
-    async stop() {
+    async stop(patienceMs = PATIENCE_MS) {
       child.kill('SIGTERM')
-      const timer = setTimeout(kill, PATIENCE_MS)
+      const timer = setTimeout(kill, patienceMs)
       await ended
       clearTimeout(timer)
     },

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { CannotMeasure } from '../figure.ts'
 
 /** What we are measured beside; these versions, so that figures can be compared from run to run. */
-export const PEERS = { express: '5.3.0', pepr: '1.1.4' } as const
+const PEERS = { express: '5.3.0', pepr: '1.1.4' } as const
 
 /** The folder whose `node_modules` has them: in the user's cache, filled once by npm. */
 export async function providePeers(log: (line: string) => void): Promise<string> {
