@@ -96,7 +96,7 @@ async function withSettled<T>(
   const settings = { ...plane, bundle, config: { provider, ingressClass, finalizer: FINALIZER } }
   try {
     const earlier = await startFunction(bench, settings)
-    const madeMs = await mustSettle(earlier, size)
+    const madeMs = await settle(earlier, size)
     bench.log(`${size.ingresses} ingresses served in ${(madeMs / 1_000).toFixed(1)} s`)
     await plane.served(size.ingresses)
     await earlier.stop()
@@ -155,6 +155,19 @@ async function sweepOnce(running: RunningFunction, size: WorldSize): Promise<{ m
   const before = running.usage().cpuMs
   const ms = await mustSettle(running, size)
   return { ms, cpuMs: running.usage().cpuMs - before }
+}
+
+const ATTEMPTS = 5
+
+/** Milliseconds until all is made. On a busy machine a lock or a deadline is lost now and then, which the next sweep mends. */
+async function settle({ doors }: RunningFunction, { ingresses }: WorldSize): Promise<number> {
+  const started = performance.now()
+  for (let attempt = 1; ; attempt += 1) {
+    const outcomes = await doors.sweep()
+    const { settled, failed, later } = outcomes
+    if (settled >= ingresses && failed + later === 0) return performance.now() - started
+    if (attempt === ATTEMPTS) throw new Error(`not all was made: ${JSON.stringify(outcomes)}`)
+  }
 }
 
 /** Milliseconds of one sweep. */
