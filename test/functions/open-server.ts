@@ -7,8 +7,20 @@ export interface OpenServer extends OpenLeaf {
   process: LeafProcess
 }
 
-/** A leaf that listens: started on a free port, and ready when it answers at all. */
-export async function openServer(
+const STARTS = 3
+
+/** A leaf that listens: started on a free port, and ready when it answers at all. Somebody may take the port meanwhile. */
+export async function openServer(...given: Parameters<typeof openOnce>): Promise<OpenServer> {
+  for (let start = 1; ; start += 1) {
+    try {
+      return await openOnce(...given)
+    } catch (error) {
+      if (start === STARTS || !String(error).includes('EADDRINUSE')) throw error
+    }
+  }
+}
+
+async function openOnce(
   command: (port: string) => LeafCommand,
   { scheme, ca }: { scheme: 'http' | 'https'; ca?: string } = { scheme: 'http' },
 ): Promise<OpenServer> {

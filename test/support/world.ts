@@ -1,6 +1,7 @@
 import type { Sink } from '../../src/adapters/cloudevents/read-sink.ts'
 import { composeRuntime, type Runtime } from '../../src/compose/compose-runtime.ts'
 import { composeWork } from '../../src/compose/compose-work.ts'
+import { createJetStream } from '../../src/compose/create-jet-stream.ts'
 import type { Telemetry } from '../../src/compose/telemetry.ts'
 import type { Config } from '../../src/config/config.ts'
 import { parseConfig } from '../../src/config/parse-config.ts'
@@ -152,6 +153,7 @@ export function createWorld(options: WorldOptions = {}): World {
     provider,
     store,
     composeWork,
+    createJetStream,
     ...(options.sink === undefined ? {} : { sink: options.sink }),
     certificate: options.certificate,
     openapi: async () => '{}',
