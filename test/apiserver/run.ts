@@ -45,21 +45,25 @@ async function binariesOrNone(): Promise<Binaries | undefined> {
 async function onTheRealServer(binaries: Binaries, report: Report): Promise<void> {
   const scenarios = (await loadScenarios<Scenario>(SCENARIOS)).filter(isWanted)
   const beside = scenarios.filter((scenario) => scenario.beside)
-  const lanes = [
-    withServer(binaries, report, async (server, receivers) => {
-      const underTest = await apiServerUnderTest(server)
-      const checks = kubernetesApiContract.filter(isWanted)
-      report.contract(underTest.name, await runContract({ server: underTest, receivers, checks }))
-      await runScenarios(
-        server,
-        scenarios.filter((scenario) => !scenario.beside),
-        report,
-      )
-    }),
-    ...(beside.length === 0 ? [] : [withServer(binaries, report, (server) => runScenarios(server, beside, report))]),
-  ]
-  const ended = await Promise.allSettled(lanes)
-  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason
+  const others = scenarios.filter((scenario) => !scenario.beside)
+  await withServer(binaries, report, async (server, receivers) => {
+    // The second one starts when the first one listens: two that look for free ports in one moment may find the same.
+    const lanes = [contractAndScenarios(server, receivers, others, report)]
+    if (beside.length > 0) lanes.push(withServer(binaries, report, (second) => runScenarios(second, beside, report)))
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason
+  })
+}
+
+async function contractAndScenarios(
+  server: ApiServer,
+  receivers: Receivers,
+  scenarios: readonly Scenario[],
+  report: Report,
+): Promise<void> {
+  const underTest = await apiServerUnderTest(server)
+  const checks = kubernetesApiContract.filter(isWanted)
+  report.contract(underTest.name, await runContract({ server: underTest, receivers, checks }))
+  await runScenarios(server, scenarios, report)
 }
 
 async function withServer(
