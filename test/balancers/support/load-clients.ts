@@ -1,21 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openConnection } from './connection.ts'
-import type { LoadOptions, Request } from './load.ts'
-import type { Target } from './target.ts'
+import type { LoadClients, ToldRequest } from './load-request.ts'
 import { timedRequest } from './timed-request.ts'
-
-/** What a thread of clients is started with. */
-export interface LoadClients {
-  target: Target
-  options: LoadOptions
-}
-
-/** A request that ended, and where this thread's clock begins. */
-export interface ToldRequest {
-  origin: number
-  request: Request
-}
 
 const { target, options } = workerData as LoadClients
 const { connections, reuse, pauseMs } = options

@@ -2,30 +2,9 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { openConnection } from './connection.ts'
-import type { LoadClients, ToldRequest } from './load-clients.ts'
+import type { LoadClients, LoadOptions, Request, ToldRequest } from './load-request.ts'
 import type { Target } from './target.ts'
 import { timedRequest } from './timed-request.ts'
-
-/** One request of many: when it began and ended (`performance.now()`), and who answered or why nobody did. */
-export interface Request {
-  from: number
-  to: number
-  pod?: string
-  cluster?: string
-  /** `status 502`, `ECONNRESET`, `timeout` … */
-  failure?: string
-  fingerprint?: string
-  /** Over a new connection, since the one before was closed under it. */
-  isRepeated?: boolean
-}
-
-export interface LoadOptions {
-  connections: number
-  /** Whether a connection is used again for the next request. */
-  reuse: boolean
-  /** Of each connection, after each request. */
-  pauseMs: number
-}
 
 /** Clients that ask without end. */
 export interface Load {

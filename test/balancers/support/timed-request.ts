@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts'
-import type { Request } from './load.ts'
+import type { Request } from './load-request.ts'
 import type { Reply, Target } from './target.ts'
 
 /** Asks once; never rejects. */
