@@ -11,6 +11,9 @@ import { askTcp, openTcp, startLoad } from '../support/ask-tcp.ts'
 import { createTestHaproxy, haproxyMissing, type TestHaproxy } from '../support/haproxy.ts'
 import { SERVICE_PORT, serviceCall, type WantedService } from '../support/haproxy-calls.ts'
 
+// At its natural end Node may wait for ever for pipes of processes that were killed: it ends itself.
+process.once('exit', () => process.exit())
+
 // HAProxy shares its ports with whoever asks: another run, or one that was left, must be elsewhere.
 const NETWORK = `127.77.${process.pid % 250}`
 const ADDRESSES = [`${NETWORK}.1-${NETWORK}.90`]
