@@ -1,3 +1,4 @@
+import { eventually } from '../../contracts/kubernetes-api/eventually.ts'
 import type { ScenarioContext } from '../scenario.ts'
 
 // Of Knative and cert-manager: their kinds, without their rules. What the rules are, the published schemas say.
@@ -21,7 +22,8 @@ export async function withForeignCrds({ kubectl }: ScenarioContext, story: () =>
     await kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', '-'], definitions)
     await story()
   } finally {
-    await kubectl(['delete', '--ignore-not-found', '-f', '-'], definitions)
+    // While it waits for several it may end without a word; what is gone by then is not looked for again.
+    await eventually(() => kubectl(['delete', '--ignore-not-found', '-f', '-'], definitions), 60_000)
   }
 }
 
