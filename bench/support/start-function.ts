@@ -1,5 +1,5 @@
+import { freePort } from '../../test/support/free-port.ts'
 import type { Bench } from '../bench.ts'
-import { freePort } from './free-port.ts'
 import { type FunctionDoors, openDoors } from './function-doors.ts'
 import { type LeafSettings, nodeLeaf } from './leaf-commands.ts'
 import { type MeasuredProcess, startMeasured } from './measured-process.ts'

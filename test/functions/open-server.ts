@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { createFunctionClient } from '../../src/cli/function-client.ts'
+import { freePort } from '../support/free-port.ts'
 import type { OpenLeaf } from './leaf.ts'
 import { type LeafCommand, type LeafProcess, startLeafProcess } from './leaf-process.ts'
 
@@ -72,15 +72,4 @@ async function untilHeard<T>(send: () => Promise<T>): Promise<T> {
       if (tries === TRIES || !/\((EPIPE|ECONNRESET)\)/.test(String(error))) throw error
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

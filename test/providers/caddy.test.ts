@@ -23,15 +23,9 @@ import { repeatServers } from '../../src/providers/caddy/repeat-servers.ts'
 import { smallestChange } from '../../src/providers/caddy/smallest-change.ts'
 import { examineProvider, formatReport } from '../../src/testing/conformance.ts'
 import { buildIngress } from '../support/build-objects.ts'
-import {
-  type AdminTunnel,
-  caddyMissing,
-  freePort,
-  type RunningCaddy,
-  startCaddy,
-  startSecureCaddy,
-} from '../support/caddy.ts'
+import { type AdminTunnel, caddyMissing, type RunningCaddy, startCaddy, startSecureCaddy } from '../support/caddy.ts'
 import { type Echo, type EchoServer, startEchoServer } from '../support/echo-server.ts'
+import { freePort } from '../support/free-port.ts'
 import { describeRow, ingressOfRow, PATH_TABLE, serviceOfRow } from '../support/path-table.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { createTestAuthority } from '../support/test-authority.ts'

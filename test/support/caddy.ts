@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** A real Caddy with an admin endpoint on a free port of this machine, and nothing configured. */
 export interface RunningCaddy {
@@ -173,15 +174,4 @@ async function openTunnel(from: number, to: number): Promise<AdminTunnel> {
     loseAnswerTo: (method) => void losing.add(method),
     close: () => new Promise((resolve) => void server.close(() => resolve())),
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+
 import { join } from 'node:path'
 import { pathWith } from '../../support/walk-through.ts'
 import type { ApiServer } from '../start-api-server.ts'
@@ -51,12 +51,4 @@ function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise
       else reject(new Error(`exit ${code}:\n${script}\n\n${chunks.join('')}`))
     })
   })
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
