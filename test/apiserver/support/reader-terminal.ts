@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
-
 import { join } from 'node:path'
 import { pathWith } from '../../support/walk-through.ts'
 import type { ApiServer } from '../start-api-server.ts'
