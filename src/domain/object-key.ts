@@ -13,6 +13,10 @@ export function formatKey(key: ObjectKey): string {
   return `${key.kind}/${key.namespace}/${key.name}`
 }
 
+export function isSameKey(a: ObjectKey, b: ObjectKey): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.kind === b.kind
+}
+
 /** The inverse of `formatKey`; undefined for anything it did not write. */
 export function parseKey(text: string): ObjectKey | undefined {
   const [kind, namespace, name, ...rest] = text.split('/')
