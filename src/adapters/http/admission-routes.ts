@@ -49,7 +49,8 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: AdmissionDo
         const note = doorNote(door, review)
         return note === undefined ? judgement.answer : withWarning(judgement.answer, note)
       })
-      return reply.header('cache-control', 'no-store').send(answer)
+      reply.header('cache-control', 'no-store')
+      return answer
     })
   }
 }
