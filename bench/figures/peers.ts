@@ -143,7 +143,7 @@ async function compareDoors(
   connections: number,
 ): Promise<Row[]> {
   // When the machine stops once, it stops every connection: among so many requests that is not the p99.
-  const load = { connections, requests: 120 * connections, warmUp: 300 }
+  const load = { connections, requests: 105 * connections, warmUp: 300 }
   const variants = { ours: () => measureDoor(bench, ours, load), peer: () => measureDoor(bench, peer, load) }
   return interleaved(
     variants,
