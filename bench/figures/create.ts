@@ -23,7 +23,10 @@ const NAMESPACE = 'bench'
 /** Created one after the other, before it is the other one's turn. */
 const CREATES = 5
 
-/** Creates on a real API server that asks our mutate and notify doors, two bare servers, or nobody. */
+/**
+ * Creates on a real API server that asks our mutate and notify doors, two bare servers, two of which one patches the object
+ * as ours does, which is work for the API server, or nobody.
+ */
 export const create: Figure = {
   name: 'create',
   slow: true,
@@ -35,31 +38,41 @@ export const create: Figure = {
     const servers: MeasuredProcess[] = []
     try {
       await prepare(admin)
-      const ports = { ours: await freePort(), mutate: await freePort(), notify: await freePort() }
+      const [ours, mutate, notify, patching] = [await freePort(), await freePort(), await freePort(), await freePort()]
       for (const [port, command] of [
-        [ports.ours, await nodeLeaf(bench, ports.ours, cluster)],
-        [ports.mutate, await floorServer(bench, ports.mutate, { name: 'bare-https' })],
-        [ports.notify, await floorServer(bench, ports.notify, { name: 'bare-https' })],
+        [ours, await nodeLeaf(bench, ours, cluster)],
+        [mutate, await floorServer(bench, mutate, { name: 'bare-https' })],
+        [notify, await floorServer(bench, notify, { name: 'bare-https' })],
+        [patching, await floorServer(bench, patching, { name: 'bare-https', finalizer: FINALIZER })],
       ] as const) {
         const started = startMeasured(command)
         servers.push(started)
         await started.listening(port)
       }
-      await register(admin, 'ours', { mutate: ports.ours, notify: ports.ours }, bench)
-      await register(admin, 'floor', ports, bench)
+      await register(admin, 'floor', { mutate, notify }, bench)
+      await register(admin, 'patching', { mutate: patching, notify }, bench)
+      await register(admin, 'ours', { mutate: ours, notify: ours }, bench)
       await inForce(admin)
       const variants = {
         ours: creates(admin, 'ours'),
         floor: creates(admin, 'floor'),
+        patching: creates(admin, 'patching'),
         nobody: creates(admin, 'nobody'),
       }
       return await interleaved(
         variants,
-        ({ ours, floor, nobody }) => [
+        ({ ours, floor, patching, nobody }) => [
           compared(
             { name: 'create on the API server: p50', unit: 'ms', ours: ours.ms, floor: floor.ms, clock: true },
             ASKED.create,
           ),
+          compared({
+            name: 'create on the API server, beside webhooks that patch: p50',
+            unit: 'ms',
+            ours: ours.ms,
+            floor: patching.ms,
+            clock: true,
+          }),
           counted({ name: 'create on the API server, no webhooks: p50', unit: 'ms', ours: nobody.ms, clock: true }),
         ],
         { ...bench, rounds: bench.rounds ?? 41, seconds: 30 },
@@ -92,7 +105,7 @@ async function prepare(admin: ApiClient): Promise<void> {
   )
 }
 
-type Asked = 'ours' | 'floor' | 'nobody'
+type Asked = 'ours' | 'floor' | 'patching' | 'nobody'
 
 async function register(
   admin: ApiClient,

@@ -71,11 +71,21 @@ export async function hostedLeaf(
 export async function floorServer(
   bench: Bench,
   port: number,
-  { name, scheme = 'https' }: { name: 'bare-https' | 'https-with-ajv'; scheme?: 'http' | 'https' },
+  {
+    name,
+    scheme = 'https',
+    finalizer,
+  }: {
+    name: 'bare-https' | 'https-with-ajv'
+    scheme?: 'http' | 'https'
+    /** To be added to every object, by `bare-https`. */
+    finalizer?: string
+  },
 ): Promise<ProcessCommand> {
   const { certFile, keyFile } = bench.tls
   const tls = scheme === 'http' ? {} : { CERT_FILE: certFile, KEY_FILE: keyFile }
-  return { args: [join(await bench.floors(), `${name}.cjs`)], env: { PORT: String(port), ...tls } }
+  const work = finalizer === undefined ? {} : { FINALIZER: finalizer }
+  return { args: [join(await bench.floors(), `${name}.cjs`)], env: { PORT: String(port), ...tls, ...work } }
 }
 
 function configured(settings: object, kubeconfig: string): Record<string, string> {

@@ -11,7 +11,9 @@ export interface Cause {
 const MOST_CAUSES = 8
 
 /** In the order they came. Of many the earliest stay: from those the time is measured. */
-export function mergeCauses(a: readonly Cause[], b: readonly Cause[]): Cause[] {
+export function mergeCauses(a: Cause[], b: Cause[]): Cause[] {
+  const latest = a[MOST_CAUSES - 1]
+  if (latest !== undefined && b.every(({ at }) => at >= latest.at)) return a
   const all = [...a, ...b].sort((one, other) => one.at - other.at)
   const distinct = new Map(all.map((cause) => [`${cause.at} ${cause.trace?.traceparent}`, cause]))
   return [...distinct.values()].slice(0, MOST_CAUSES)

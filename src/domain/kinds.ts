@@ -106,6 +106,10 @@ export function apiVersionOf(kind: Kind): string {
 
 /** The kind we know under this group and name, whatever the version: reviews and events may name another one. */
 export function kindOf(group: string, kind: string): Kind | undefined {
-  const known = (Object.keys(RESOURCES) as Kind[]).find((name) => name === kind)
-  return known !== undefined && RESOURCES[known].group === group ? known : undefined
+  return isKind(kind) && RESOURCES[kind].group === group ? kind : undefined
+}
+
+/** Whether it is the name of a kind we know, and not that of something every object inherits. */
+export function isKind(name: string): name is Kind {
+  return Object.hasOwn(RESOURCES, name)
 }

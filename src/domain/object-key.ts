@@ -1,4 +1,4 @@
-import { type Kind, RESOURCES } from './kinds.ts'
+import { isKind, type Kind, RESOURCES } from './kinds.ts'
 import type { KubernetesObject } from './kubernetes-object.ts'
 
 /** Names one object. The only thing that travels on a queue. `namespace` is empty for cluster-scoped kinds. */
@@ -13,14 +13,16 @@ export function formatKey(key: ObjectKey): string {
   return `${key.kind}/${key.namespace}/${key.name}`
 }
 
+export function isSameKey(a: ObjectKey, b: ObjectKey): boolean {
+  return a.name === b.name && a.namespace === b.namespace && a.kind === b.kind
+}
+
 /** The inverse of `formatKey`; undefined for anything it did not write. */
 export function parseKey(text: string): ObjectKey | undefined {
   const [kind, namespace, name, ...rest] = text.split('/')
   if (kind === undefined || namespace === undefined || !name || rest.length > 0) return undefined
-  if (!Object.hasOwn(RESOURCES, kind)) return undefined
-  const known = kind as Kind
-  if (RESOURCES[known].namespaced !== (namespace !== '')) return undefined
-  return { kind: known, namespace, name }
+  if (!isKind(kind) || RESOURCES[kind].namespaced !== (namespace !== '')) return undefined
+  return { kind, namespace, name }
 }
 
 export function keyOf(kind: Kind, object: KubernetesObject): ObjectKey {

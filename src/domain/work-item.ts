@@ -1,6 +1,6 @@
 import { type Cause, mergeCauses } from './cause.ts'
 import type { Operation } from './cluster-event.ts'
-import { formatKey, type ObjectKey } from './object-key.ts'
+import { isSameKey, type ObjectKey } from './object-key.ts'
 
 /** A key to reconcile, and what is worth waiting for before it is read. No hints: reconcile at once. */
 export interface WorkItem {
@@ -34,13 +34,20 @@ export interface Hint {
 
 /** Two items of one key as one: no hint is lost, none is kept twice, and "at once" stays "at once". */
 export function mergeItems(a: WorkItem, b: WorkItem): WorkItem {
-  const hints = new Map<string, Hint>()
-  for (const hint of [...explicitHints(a), ...explicitHints(b)]) {
-    const identity = hintIdentity(hint)
-    const known = hints.get(identity)
-    hints.set(identity, known === undefined || later(hint, known) ? hint : known)
+  const hints = mergeHints(explicitHints(a), explicitHints(b))
+  return { key: a.key, hints, ...causedBy(mergeCauses(a.causes ?? [], b.causes ?? [])) }
+}
+
+/** One is added to many: a burst of events about one key, each merged into what was merged before. */
+function mergeHints(known: readonly Hint[], added: readonly Hint[]): Hint[] {
+  const hints = [...known]
+  for (const hint of added) {
+    const index = hints.findIndex((one) => isSameChange(one, hint))
+    const same = hints[index]
+    if (same === undefined) hints.push(hint)
+    else if (isLater(hint, same)) hints[index] = hint
   }
-  return { key: a.key, hints: [...hints.values()], ...causedBy(mergeCauses(a.causes ?? [], b.causes ?? [])) }
+  return hints
 }
 
 /** The field of an item, left out when it would say nothing. */
@@ -53,11 +60,16 @@ function explicitHints({ key, hints }: WorkItem): Hint[] {
   return hints.length > 0 ? hints : [{ object: key, operation: 'UPDATE' }]
 }
 
-function hintIdentity({ object, operation, uid, oldResourceVersion }: Hint): string {
-  return JSON.stringify([formatKey(object), operation, uid, oldResourceVersion])
+function isSameChange(a: Hint, b: Hint): boolean {
+  return (
+    a.oldResourceVersion === b.oldResourceVersion &&
+    a.uid === b.uid &&
+    a.operation === b.operation &&
+    isSameKey(a.object, b.object)
+  )
 }
 
 /** Of two sightings of one change the one that is waited for longer covers both. */
-function later(hint: Hint, known: Hint): boolean {
+function isLater(hint: Hint, known: Hint): boolean {
   return (hint.waitUntil ?? 0) > (known.waitUntil ?? 0)
 }

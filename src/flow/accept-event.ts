@@ -1,7 +1,7 @@
 import type { ClusterEvent } from '../domain/cluster-event.ts'
 import { kindOf } from '../domain/kinds.ts'
 import { BACKENDS_KEY, ROUTES_KEY } from '../domain/nodes/node-keys.ts'
-import { formatKey, type ObjectKey } from '../domain/object-key.ts'
+import type { ObjectKey } from '../domain/object-key.ts'
 import { VISIBLE_WITHIN_MS } from '../domain/visibility.ts'
 import type { Hint } from '../domain/work-item.ts'
 import type { Flow } from './flow.ts'
@@ -30,16 +30,14 @@ const BURST_MS = 500
 
 // Nodes join and go in groups, and what concerns them all is then one piece of work (R-RT-7).
 const ALL_NODES_MS = new Map([
-  [formatKey(ROUTES_KEY), 10_000],
-  [formatKey(BACKENDS_KEY), 1_000],
+  [ROUTES_KEY.name, 10_000],
+  [BACKENDS_KEY.name, 1_000],
 ])
 
-function delayOf(key: ObjectKey, { source }: ClusterEvent): number {
-  const { kind } = key
-  const together = ALL_NODES_MS.get(formatKey(key))
-  if (together !== undefined) return together
+function delayOf({ kind, name }: ObjectKey, { source }: ClusterEvent): number {
   if (kind === 'Service') return BURST_MS
-  return source === 'admission' ? COMMIT_MS : 0
+  const together = kind === 'Node' ? ALL_NODES_MS.get(name) : undefined
+  return together ?? (source === 'admission' ? COMMIT_MS : 0)
 }
 
 /**

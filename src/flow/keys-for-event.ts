@@ -15,7 +15,7 @@ export function keysForEvent(event: ClusterEvent, marks: OurMarks): ObjectKey[] 
   if (kind === undefined) return []
   const own = { kind, namespace: event.namespace, name: event.name }
   const keys = lookupsForChange(event, marks).lookups.map((lookup) => keyOfLookup(lookup, own))
-  return [...new Map(keys.map((key) => [formatKey(key), key])).values()]
+  return keys.length < 2 ? keys : [...new Map(keys.map((key) => [formatKey(key), key])).values()]
 }
 
 /**

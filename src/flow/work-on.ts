@@ -1,5 +1,5 @@
 import { isBackends } from '../domain/nodes/node-keys.ts'
-import { formatKey } from '../domain/object-key.ts'
+import { formatKey, isSameKey } from '../domain/object-key.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { TraceContext } from '../domain/trace-context.ts'
@@ -62,7 +62,7 @@ async function pass(item: WorkItem, flow: Flow, signal: AbortSignal): Promise<Wo
 
 /** Of the key's own object, as events named it; whether it is gone is seen when it is read. */
 function formerUids({ key, hints }: WorkItem): string[] {
-  const own = hints.filter(({ object }) => formatKey(object) === formatKey(key))
+  const own = hints.filter(({ object }) => isSameKey(object, key))
   return [...new Set(own.flatMap(({ uid }) => uid ?? []))]
 }
 
@@ -78,7 +78,7 @@ async function queueDependents(
   const nodes = isBackends(item.key) ? await listAll('Node', reader, { limit: 500, signal }) : undefined
   const difference = nodes === undefined ? 'hosts' : (hosts?.differs(nodes) ?? 'hosts')
   if (difference === 'nothing') return
-  const isOwnChange = item.hints.some(({ object }) => formatKey(object) === formatKey(item.key))
+  const isOwnChange = item.hints.some(({ object }) => isSameKey(object, item.key))
   // What hangs on an object's own change are its exports.
   const changed = isOwnChange && reconcilers.ServiceExport !== undefined
   for (const dependent of await dependentsOf(item.key, changed, reader, signal, difference)) {

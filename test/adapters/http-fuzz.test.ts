@@ -1,5 +1,7 @@
 import fc from 'fast-check'
+import secureJson from 'secure-json-parse'
 import t from 'tap'
+import { parseJson } from '../../src/adapters/http/parse-json.ts'
 import { composedApp } from '../support/composed-app.ts'
 import { loadFixtures } from '../support/fixtures.ts'
 import { fuzzRequests } from '../support/fuzz-requests.ts'
@@ -43,3 +45,37 @@ t.test(
     }
   },
 )
+
+t.test('keys that reach into a prototype are refused as secure-json-parse refuses them', async (t) => {
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      fc.constantFrom('null', '1', '"__proto__"', '"constructor"'),
+      fc.array(tie('value') as fc.Arbitrary<string>, { maxLength: 2 }).map((items) => `[${items}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom(...KEYS), tie('value') as fc.Arbitrary<string>), { maxLength: 3 })
+        .map((members) => `{${members.map(([key, member]) => `"${key}":${member}`)}}`),
+    ),
+  }))
+  let refused = 0
+  fc.assert(
+    fc.property(value as fc.Arbitrary<string>, (text) => {
+      const theirs = isRefused(() => secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' }))
+      const ours = isRefused(() => parseJson(Buffer.from(text)))
+      refused += Number(ours)
+      return theirs === ours
+    }),
+    { numRuns: RUNS },
+  )
+  t.ok(refused > RUNS / 20, `${refused} of ${RUNS} are refused`)
+})
+
+const KEYS = ['a', '__proto__', '\\u005f_proto__', 'constructor', 'c\\u006fnstructor', 'prototype']
+
+function isRefused(parse: () => unknown): boolean {
+  try {
+    parse()
+    return false
+  } catch {
+    return true
+  }
+}

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import t from 'tap'
+import { canonicalJson, sameJson } from '../../src/domain/canonical-json.ts'
 import { lookupsForChange } from '../../src/domain/changes/keys-for-change.ts'
 import { type Lookup, listsForLookup, lookupIdentity } from '../../src/domain/changes/lookup.ts'
 import { type Listed, matchLookup } from '../../src/domain/changes/match-lookup.ts'
@@ -588,5 +590,20 @@ t.test('two ingresses that claim one path of a host', async (t) => {
       claimsOf([{ ...claim('older', EARLY, [store]), metadata: { name: 'older', creationTimestamp: EARLY } }]),
     )[0]?.winner,
     '/older',
+  )
+})
+
+t.test('two values are the same where their canonical texts are', async () => {
+  // Few names and few values, so that many pairs are alike but for one.
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      fc.constantFrom(undefined, null, 0, 1, '', 'a'),
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), tie('value'), { maxKeys: 2 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(value, value, (a, b) => sameJson(a, b) === (canonicalJson(a) === canonicalJson(b))),
+    { numRuns: 5_000 },
   )
 })

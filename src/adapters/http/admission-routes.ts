@@ -49,7 +49,8 @@ export function registerAdmissionRoutes(app: FastifyInstance, doors: AdmissionDo
         const note = doorNote(door, review)
         return note === undefined ? judgement.answer : withWarning(judgement.answer, note)
       })
-      return reply.header('cache-control', 'no-store').send(answer)
+      reply.header('cache-control', 'no-store')
+      return answer
     })
   }
 }
@@ -87,7 +88,7 @@ async function judgeNotify(
   if ('ignored' in event) return { answer, result: event.ignored === 'unknownKind' ? 'unknownKind' : 'ignored' }
   try {
     const trace = options.tracer?.current()
-    const { keys } = await acceptEvent({ ...event, ...(trace && { trace }) })
+    const { keys } = await acceptEvent(trace === undefined ? event : { ...event, trace })
     return { answer, result: keys > 0 ? 'queued' : 'ignored' }
   } catch (error) {
     if (isCatalogueError(error, 'QueueFull')) return { answer, result: 'queueFull' }

@@ -2,7 +2,7 @@ import type { AdmissionRequest } from '../../domain/admission-request.ts'
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
 import { badRequest } from './bad-request.ts'
 import { decodeKubernetesObject } from './decode-kubernetes-object.ts'
-import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
+import { FieldReader, isJsonObject } from './field-reader.ts'
 
 export const REVIEW_API_VERSION = 'admission.k8s.io/v1'
 export const REVIEW_KIND = 'AdmissionReview'
@@ -34,7 +34,7 @@ export function decodeAdmissionReview(body: unknown): AdmissionRequest {
 
 function requestOf(body: unknown): FieldReader {
   if (!isJsonObject(body)) throw badRequest('body', `must be an ${REVIEW_KIND}`, { value: body })
-  const review = readFields(body, '')
+  const review = new FieldReader(body, '')
   const { apiVersion, kind } = body
   if (apiVersion !== REVIEW_API_VERSION) {
     const remedy = `must be "${REVIEW_API_VERSION}" (register the webhook with admissionReviewVersions: ["v1"])`

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from '../../domain/kubernetes-object.ts'
 import { badRequest } from './bad-request.ts'
-import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
+import { FieldReader, isJsonObject } from './field-reader.ts'
 
 /**
  * An object out of a review or an event: type, and metadata with its types checked; what lies beside them is passed on
@@ -8,7 +8,7 @@ import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
  * generateName is not resolved.
  */
 export function decodeKubernetesObject(fields: FieldReader): KubernetesObject {
-  const metadata = fields.object('metadata') ?? readFields({}, `${fields.path}.metadata`)
+  const metadata = fields.object('metadata') ?? new FieldReader({}, `${fields.path}.metadata`)
   return {
     ...fields.value,
     apiVersion: fields.text('apiVersion') ?? '',
@@ -18,7 +18,8 @@ export function decodeKubernetesObject(fields: FieldReader): KubernetesObject {
 }
 
 function decodeMetadata(fields: FieldReader): ObjectMeta {
-  const checked = {
+  const checked: { [Field in keyof ObjectMeta]: ObjectMeta[Field] | undefined } = {
+    name: fields.text('name') ?? '',
     namespace: fields.text('namespace'),
     generateName: fields.text('generateName'),
     uid: fields.text('uid'),
@@ -32,8 +33,12 @@ function decodeMetadata(fields: FieldReader): ObjectMeta {
     annotations: fields.textMap('annotations'),
     ownerReferences: ownerReferences(fields),
   }
-  const present = Object.entries(checked).filter(([, value]) => value !== undefined)
-  return { name: fields.text('name') ?? '', ...Object.fromEntries(present) }
+  const present: Record<string, unknown> = {}
+  for (const field in checked) {
+    const value = checked[field as keyof ObjectMeta]
+    if (value !== undefined) present[field] = value
+  }
+  return present as unknown as ObjectMeta
 }
 
 function ownerReferences(fields: FieldReader): ObjectMeta['ownerReferences'] {
@@ -43,7 +48,7 @@ function ownerReferences(fields: FieldReader): ObjectMeta['ownerReferences'] {
   if (!Array.isArray(sent)) throw badRequest(path, 'must be a list', { value: sent })
   return sent.map((entry: unknown, index) => {
     if (!isJsonObject(entry)) throw badRequest(`${path}[${index}]`, 'must be an object', { value: entry })
-    const reference = readFields(entry, `${path}[${index}]`)
+    const reference = new FieldReader(entry, `${path}[${index}]`)
     const controller = reference.flag('controller')
     const blockOwnerDeletion = reference.flag('blockOwnerDeletion')
     return {

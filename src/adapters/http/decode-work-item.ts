@@ -3,7 +3,7 @@ import { type ObjectKey, parseKey } from '../../domain/object-key.ts'
 import { VISIBLE_WITHIN_MS } from '../../domain/visibility.ts'
 import { causedBy, type Hint, type WorkItem } from '../../domain/work-item.ts'
 import { badRequest } from './bad-request.ts'
-import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
+import { FieldReader, isJsonObject } from './field-reader.ts'
 import { requireAddress } from './require-address.ts'
 
 const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const
@@ -29,7 +29,7 @@ function hintsOf(data: FieldReader): FieldReader[] {
   return sent.map((hint: unknown, index) => {
     const path = `${data.path}.hints[${index}]`
     if (!isJsonObject(hint)) throw badRequest(path, 'must be an object', { value: hint })
-    return readFields(hint, path)
+    return new FieldReader(hint, path)
   })
 }
 

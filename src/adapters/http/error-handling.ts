@@ -49,14 +49,10 @@ function sendError(error: FastifyError, request: FastifyRequest, reply: FastifyR
 /** Fastify's errors about the request, in our words; whatever else is no catalogue error stays what it is: a bug. */
 function translate(error: FastifyError): Error {
   if (error instanceof CatalogueError) return error
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new CatalogueError('BodyTooLarge', 'body: must have at most 7 MiB', { field: 'body' })
-  }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new CatalogueError('UnsupportedMediaType', 'content-type: must be a media type', { field: 'content-type' })
   }
-  const reading = error.code?.startsWith('FST_ERR_') || error.code === 'ECONNRESET'
-  const ofRequest = reading && error.statusCode !== undefined && error.statusCode < 500
+  const ofRequest = error.code?.startsWith('FST_ERR_') && error.statusCode !== undefined && error.statusCode < 500
   return ofRequest ? badRequest('request', `cannot be read (${error.code})`) : error
 }
 

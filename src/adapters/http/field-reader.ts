@@ -1,4 +1,3 @@
-import type { CatalogueError } from '../../domain/catalogue-error.ts'
 import { badRequest } from './bad-request.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -11,53 +10,58 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * Reads typed fields of a parsed JSON object; `path` is how a message names it. Go writes an absent value as null or
  * leaves it out, so null is absent. Throws `BadRequest` for a value of another type.
  */
-export interface FieldReader {
-  readonly path: string
+export class FieldReader {
   readonly value: JsonObject
-  text(field: string): string | undefined
-  requiredText(field: string, remedy: string): string
-  flag(field: string): boolean | undefined
-  count(field: string): number | undefined
-  texts(field: string): string[] | undefined
-  textMap(field: string): Record<string, string> | undefined
-  object(field: string): FieldReader | undefined
-  requiredObject(field: string, remedy: string): FieldReader
-}
+  readonly path: string
 
-export function readFields(value: JsonObject, path: string): FieldReader {
-  const wrongType = (field: string, expected: string): CatalogueError =>
-    badRequest(join(path, field), `must be ${expected}`, { value: value[field] })
-  const optional = <T>(field: string, expected: string, check: (sent: unknown) => sent is T): T | undefined => {
-    // Own fields only: a body must not reach what every object inherits.
-    const sent = Object.hasOwn(value, field) ? (value[field] ?? undefined) : undefined
-    if (sent === undefined) return undefined
-    if (!check(sent)) throw wrongType(field, expected)
+  constructor(value: JsonObject, path: string) {
+    this.value = value
+    this.path = path
+  }
+
+  text(field: string): string | undefined {
+    return this.optional(field, 'a string', isText)
+  }
+
+  requiredText(field: string, remedy: string): string {
+    const sent = this.text(field)
+    if (!sent) throw badRequest(join(this.path, field), `required; ${remedy}`)
     return sent
   }
-  const object = (field: string): FieldReader | undefined => {
-    const sent = optional(field, 'an object', isJsonObject)
-    return sent === undefined ? undefined : readFields(sent, join(path, field))
+
+  flag(field: string): boolean | undefined {
+    return this.optional(field, 'true or false', isFlag)
   }
-  const text = (field: string) => optional(field, 'a string', isText)
-  return {
-    path,
-    value,
-    text,
-    requiredText(field, remedy) {
-      const sent = text(field)
-      if (!sent) throw badRequest(join(path, field), `required; ${remedy}`)
-      return sent
-    },
-    flag: (field) => optional(field, 'true or false', (sent) => typeof sent === 'boolean'),
-    count: (field) => optional(field, 'a whole number', (sent): sent is number => Number.isSafeInteger(sent)),
-    texts: (field) => optional(field, 'a list of strings', isTexts),
-    textMap: (field) => optional(field, 'an object of strings', isTextMap),
-    object,
-    requiredObject(field, remedy) {
-      const sent = object(field)
-      if (sent === undefined) throw badRequest(join(path, field), `required; ${remedy}`)
-      return sent
-    },
+
+  count(field: string): number | undefined {
+    return this.optional(field, 'a whole number', isCount)
+  }
+
+  texts(field: string): string[] | undefined {
+    return this.optional(field, 'a list of strings', isTexts)
+  }
+
+  textMap(field: string): Record<string, string> | undefined {
+    return this.optional(field, 'an object of strings', isTextMap)
+  }
+
+  object(field: string): FieldReader | undefined {
+    const sent = this.optional(field, 'an object', isJsonObject)
+    return sent === undefined ? undefined : new FieldReader(sent, join(this.path, field))
+  }
+
+  requiredObject(field: string, remedy: string): FieldReader {
+    const sent = this.object(field)
+    if (sent === undefined) throw badRequest(join(this.path, field), `required; ${remedy}`)
+    return sent
+  }
+
+  private optional<T>(field: string, expected: string, isExpected: (sent: unknown) => sent is T): T | undefined {
+    // Own fields only: a body must not reach what every object inherits.
+    const sent = Object.hasOwn(this.value, field) ? (this.value[field] ?? undefined) : undefined
+    if (sent === undefined) return undefined
+    if (!isExpected(sent)) throw badRequest(join(this.path, field), `must be ${expected}`, { value: sent })
+    return sent
   }
 }
 
@@ -67,6 +71,14 @@ function join(path: string, field: string): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean'
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value)
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 import type { Door } from '../../domain/door.ts'
 import { judgeProofs, type ProofFailure } from '../../domain/judge-proofs.ts'
@@ -41,17 +41,13 @@ export function guardDoors(app: FastifyInstance, options: GuardOptions): void {
   const limits = createCallerLimits()
   const log = createRefusalLog(options)
 
-  app.addHook('onRoute', ({ url, method }) => {
-    for (const one of [method].flat()) {
-      const door = doorOf(one, url)
-      if (door !== 'everyone') guardOf(door)
+  app.addHook('onRoute', (route) => {
+    const door = doorOf(String(route.method), route.url)
+    if (door === 'everyone' || isOpen(guardOf(door))) return
+    const ask: onRequestHookHandler = (request, reply, done) => {
+      admit(door, request, reply).then(() => done(), done)
     }
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    const { url } = request.routeOptions
-    const door = url === undefined ? 'everyone' : doorOf(request.method, url)
-    if (door === 'everyone' || isOpen(guardOf(door))) done()
-    else admit(door, request, reply).then(() => done(), done)
+    route.onRequest = [ask, ...[route.onRequest ?? []].flat()]
   })
 
   function guardOf(door: Door): DoorGuard {

@@ -4,14 +4,9 @@ import type { GuardOptions } from './door-options.ts'
 import { answerBadUrl, answerClientError, registerErrorHandling } from './error-handling.ts'
 import { guardDoors } from './guard-doors.ts'
 import { prefixRemover } from './path-prefix.ts'
+import { readBody } from './read-body.ts'
 import { releaseConnections } from './release-connections.ts'
 import { registerRequestMetrics } from './request-metrics.ts'
-
-/**
- * The API server takes objects of up to 3 MiB (server/config.go:474), and a review of an UPDATE carries two of them:
- * 2 × 3 MiB + 1 MiB for managedFields, options and user info.
- */
-const BODY_LIMIT = 7 * 1024 * 1024
 
 /** No route has a schema: bodies are decoded by hand, answers are texts or small. Fastify would load its compilers all the same. */
 const NO_COMPILERS = { buildValidator: noCompiler, buildSerializer: noCompiler }
@@ -24,7 +19,6 @@ function noCompiler(): never {
 export function guardedApp(draining: () => boolean, options: GuardOptions): FastifyInstance {
   const removePrefix = options.pathPrefix === undefined ? undefined : prefixRemover(options.pathPrefix)
   const app = Fastify({
-    bodyLimit: BODY_LIMIT,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: NO_COMPILERS },
     // While closing, our own doors answer 503 with Retry-After; Fastify's answer has none.
@@ -43,8 +37,11 @@ export function guardedApp(draining: () => boolean, options: GuardOptions): Fast
   return app
 }
 
-/** Fastify's own JSON parser replaces invalid UTF-8, and its text parser takes what no door understands. */
+/**
+ * Fastify's own JSON parser replaces invalid UTF-8, and its text parser takes what no door understands. A media type that
+ * is named here is looked up; of any other Fastify reads the header for each request.
+ */
 function takeBodiesAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser(['application/json', '*'], readBody)
 }

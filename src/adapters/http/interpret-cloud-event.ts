@@ -6,7 +6,7 @@ import { badRequest } from './bad-request.ts'
 import type { CloudEvent } from './cloud-event.ts'
 import { decodeKubernetesObject } from './decode-kubernetes-object.ts'
 import { decodeWorkItem } from './decode-work-item.ts'
-import { type FieldReader, isJsonObject, readFields } from './field-reader.ts'
+import { FieldReader, isJsonObject } from './field-reader.ts'
 import { unsupported } from './request-guards.ts'
 import { requireAddress } from './require-address.ts'
 import { decodeSweep } from './sweep-route.ts'
@@ -56,7 +56,7 @@ function sweepRequest({ data }: CloudEvent): SweepRequest {
  * data leaves something out; where both speak they must agree, or we would read another object than the one meant.
  */
 function changeIntent(event: CloudEvent, isObject: boolean, operation: Operation, receivedAt: number): Intent {
-  const data = event.data.kind === 'none' ? readFields({}, 'data') : requireData(event)
+  const data = event.data.kind === 'none' ? new FieldReader({}, 'data') : requireData(event)
   const object = isObject && event.data.kind !== 'none' ? decodeKubernetesObject(data) : undefined
   const where = isObject ? data.object('metadata') : data
   const apiVersion = agreed(event, 'apiversion', data, 'apiVersion')
@@ -100,5 +100,5 @@ function requireData({ data }: CloudEvent): FieldReader {
   if (data.kind === 'bytes') throw unsupported('datacontenttype', 'must be a JSON media type for this type of event')
   if (data.kind === 'none') throw badRequest('data', 'required for this type of event')
   if (!isJsonObject(data.value)) throw badRequest('data', 'must be an object', { value: data.value })
-  return readFields(data.value, 'data')
+  return new FieldReader(data.value, 'data')
 }

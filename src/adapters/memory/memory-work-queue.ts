@@ -56,8 +56,11 @@ export function createMemoryWorkQueue(options: MemoryWorkQueueOptions): WorkedQu
     } else if (entry.running) {
       entry.next = mergePlans(entry.next, added)
     } else {
-      Object.assign(entry, mergePlans(entry, added))
-      schedule(entry)
+      const { item: merged, dueAt } = mergePlans(entry, added)
+      const isSooner = dueAt < entry.dueAt
+      entry.item = merged
+      entry.dueAt = dueAt
+      if (isSooner) schedule(entry)
     }
     metrics.count(QUEUE_METRICS.adds.name, LABELS)
   }
