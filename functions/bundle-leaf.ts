@@ -95,7 +95,7 @@ async function asOneScript(parts: readonly Split[]): Promise<string> {
       onResolve({ filter: /^\.\// }, ({ path }) =>
         texts.has(path) ? { path, namespace: 'part' } : { path, external: true },
       )
-      onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: texts.get(path) }))
+      onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: texts.get(path) ?? '' }))
     },
   }
   const exported = [...texts.keys()].map((path) =>
