@@ -52,14 +52,15 @@ export async function bundleLeaf(main: string, folder: string): Promise<BundlePa
   const later = split.filter((part) => !atStart.includes(part))
   const isAtStart = (name: string) => atStart.some((part) => part.name === name)
   const scripts = [
-    { name: ENTRY, code: await asOneScript(atStart), needs: [], modules: modulesOf(atStart) },
+    { name: ENTRY, code: await asOneScript(atStart, later), needs: [], modules: modulesOf(atStart) },
     ...(await Promise.all(later.map(async (part) => ({ ...part, code: (await transform(part.text, SCRIPT)).code })))),
   ]
   mkdirSync(folder, { recursive: true })
   return scripts.map(({ name, code, needs, modules }) => {
-    const required = code.replaceAll(/require\("\.\/([\w-]+)\.js"\)/g, (_, part) =>
-      isAtStart(`${part}.cjs`) ? `require("./${ENTRY}").${nameInside(part)}` : `require("./${part}.cjs")`,
-    )
+    const required = code.replaceAll(/require\("\.\/([\w-]+)\.js"\)/g, (_, base) => {
+      const part = `${base}.cjs`
+      return isAtStart(part) ? `require("./${ENTRY}").${nameInside(part)}` : `require("./${part}")`
+    })
     const script = `${BEFORE}${code.includes('bundleUrl') ? BUNDLE_URL : ''}${required}${AFTER}`
     writeFileSync(join(folder, name), script)
     return { name, bytes: script.length, needs: needs.map((need) => (isAtStart(need) ? ENTRY : need)), modules }
@@ -87,8 +88,8 @@ async function splitLeaf(main: string, folder: string): Promise<Split[]> {
  * What is loaded at the start is one script: each one more is a file to find and to read, and getters between the two. What
  * others need of its parts it exports under their names.
  */
-async function asOneScript(parts: readonly Split[]): Promise<string> {
-  const texts = new Map(parts.map(({ name, text }) => [`./${name.replace(/\.cjs$/, '.js')}`, text]))
+async function asOneScript(parts: readonly Split[], others: readonly Split[]): Promise<string> {
+  const texts = new Map(parts.map(({ name, text }) => [moduleOf(name), text]))
   const inside: Plugin = {
     name: 'parts-inside',
     setup({ onResolve, onLoad }) {
@@ -98,12 +99,11 @@ async function asOneScript(parts: readonly Split[]): Promise<string> {
       onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => ({ contents: texts.get(path) ?? '' }))
     },
   }
-  const exported = [...texts.keys()].map((path) =>
-    path === './function.js' ? `export * from '${path}'` : `export * as ${nameInside(path)} from '${path}'`,
-  )
+  const needed = parts.filter(({ name }) => others.some(({ needs }) => needs.includes(name)))
+  const exported = needed.map(({ name }) => `export * as ${nameInside(name)} from '${moduleOf(name)}'`)
   const { outputFiles } = await build({
     ...SCRIPT,
-    stdin: { contents: exported.join('\n') },
+    stdin: { contents: [`export * from '${moduleOf(ENTRY)}'`, ...exported].join('\n') },
     bundle: true,
     write: false,
     plugins: [inside],
@@ -111,8 +111,13 @@ async function asOneScript(parts: readonly Split[]): Promise<string> {
   return outputFiles[0]?.text ?? ''
 }
 
-function nameInside(part: string): string {
-  return part.replace(/^\.\/|\.js$/g, '').replaceAll('-', '_')
+/** As another part names it. */
+function moduleOf(name: string): string {
+  return `./${name.replace(/\.cjs$/, '.js')}`
+}
+
+function nameInside(name: string): string {
+  return name.replace(/\.cjs$/, '').replaceAll('-', '_')
 }
 
 function modulesOf(parts: readonly Split[]): Record<string, number> {
@@ -133,7 +138,10 @@ function contentOf(name: string, { outputs }: Metafile): Pick<BundlePart, 'needs
 }
 
 /** What is loaded when this part is. */
-export function loadedWith<Part extends Pick<BundlePart, 'name' | 'needs'>>(name: string, parts: readonly Part[]): Part[] {
+export function loadedWith<Part extends Pick<BundlePart, 'name' | 'needs'>>(
+  name: string,
+  parts: readonly Part[],
+): Part[] {
   const loaded = new Map<string, Part>()
   const visit = (asked: string) => {
     const part = parts.find((each) => each.name === asked)

@@ -83,8 +83,13 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     // What it is given is JSON.
     'js-yaml': 'export const load = JSON.parse',
   },
-  // An experiment, twice in WebAssembly.
-  undici: without('../milo/simd.js', '../milo/no-simd.js'),
+  undici: {
+    // An experiment, twice in WebAssembly.
+    ...without('../milo/simd.js', '../milo/no-simd.js'),
+    // Evaluated for a server that speaks it: HTTP/2 of Node takes several milliseconds to load.
+    './client-h2.js': `module.exports = (...connection) => require('undici/lib/dispatcher/client-h2.js')(...connection)`,
+    'node:assert': ASSERT,
+  },
   // We have no schemas, plugins, trusted proxies or HTTP/2, and `inject` is for tests.
   fastify: {
     ...without(
@@ -108,7 +113,11 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node:assert': ASSERT,
   },
   // Requests that we write ourselves, without cookies that somebody reads.
-  'light-my-request': { './lib/config-validator': 'module.exports = () => true', 'set-cookie-parser': 'export {}' },
+  'light-my-request': {
+    './lib/config-validator': 'module.exports = () => true',
+    'set-cookie-parser': 'export {}',
+    'node:assert': ASSERT,
+  },
   // What is logged is written by us, in this thread, and without secrets already.
   pino: {
     ...without('./lib/transport', './transport', 'sonic-boom', '@pinojs/redact'),

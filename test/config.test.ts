@@ -294,7 +294,10 @@ t.test('what is no YAML is told by its place, and shown to nobody', async (t) =>
     { text: `{"a": "${SECRET}`, fault: /^\(file\): is not valid YAML: line 1/ },
     { text: '\u0000', fault: /^\(file\): / },
     // Whoever should have put the value in its place has not been here.
-    { text: `provider: { name: fake, options: { key: !vault ${SECRET} } }`, fault: /^\(file\): is not valid YAML: line 1/ },
+    {
+      text: `provider: { name: fake, options: { key: !vault ${SECRET} } }`,
+      fault: /^\(file\): is not valid YAML: line 1/,
+    },
   ]) {
     t.match(faultsOf(text), [fault], text)
     t.notMatch(faultsOf(text).join(), SECRET)
