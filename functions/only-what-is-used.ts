@@ -105,9 +105,9 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node:assert': ASSERT,
     'node:perf_hooks': PERFORMANCE,
   },
-  // For debugging, and for routes that are regular expressions.
+  // For debugging, for compiled routers, and for routes that are regular expressions.
   'find-my-way': {
-    ...without('./lib/pretty-print'),
+    ...without('./lib/compiler', './lib/pretty-print'),
     './handler-storage': UNCOMPILED_HANDLERS,
     'safe-regex2': 'module.exports = () => true',
     'node:assert': ASSERT,

@@ -130,6 +130,11 @@ function choiceFaults(value: unknown, { path, schema, options, found, tell }: Ru
   tell('anyOf', {}, 'must match a schema in anyOf')
 }
 
+/** Of what a schema holds, which is JSON. */
+function copied(value: unknown): unknown {
+  return typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value
+}
+
 function listFaults(value: unknown[], { path, schema, options, found, tell }: Rules): void {
   const { maxItems, minItems, uniqueItems, items } = schema
   if (typeof maxItems === 'number' && value.length > maxItems) {
@@ -164,7 +169,7 @@ function objectFaults(value: Record<string, unknown>, { path, schema, options, f
   const { required = [], additionalProperties } = schema as { required?: string[]; additionalProperties?: unknown }
   if (options.setsDefaults) {
     for (const [name, property] of properties) {
-      if (value[name] === undefined && 'default' in property) value[name] = structuredClone(property['default'])
+      if (value[name] === undefined && 'default' in property) value[name] = copied(property['default'])
     }
   }
   const under = (name: string) => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
