@@ -25,6 +25,8 @@ export function guardedApp(draining: () => boolean, options: GuardOptions): Fast
   const removePrefix = options.pathPrefix === undefined ? undefined : prefixRemover(options.pathPrefix)
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
+    // Nothing of ours that it calls while it starts waits for anything, and each hook and route would have a timer.
+    pluginTimeout: 0,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: NO_COMPILERS },
     // While closing, our own doors answer 503 with Retry-After; Fastify's answer has none.
