@@ -5,6 +5,9 @@ const { existsSync, readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { Script } = require('node:vm')
 
+// All that TLS needs is the largest part of what Node loads, and a function behind an ingress needs nothing of it.
+const LATE = ['node:crypto', 'node:https', 'node:tls']
+
 /** @type {Map<string, any>} */
 const parts = new Map()
 /** @type {{ part: string, state: string }[]} */
@@ -27,9 +30,17 @@ function load(name) {
   const told = { part: name, state: cachedData === undefined ? 'absent' : refused }
   codeCache.push(told)
   tell(told)
-  const requirePart = (/** @type {string} */ id) => (id.startsWith('./') ? load(id.slice(2)) : require(id))
+  const requirePart = (/** @type {string} */ id) => {
+    if (id.startsWith('./')) return load(id.slice(2))
+    return LATE.includes(id) ? late(id) : require(id)
+  }
   script.runInThisContext()(part.exports, requirePart, part, filename, __dirname, follow)
   return part.exports
+}
+
+/** As the module, which is loaded when something of it is asked for. @param {string} id */
+function late(id) {
+  return new Proxy({}, { get: (_, name) => (name === '__esModule' ? undefined : require(id)[name]) })
 }
 
 /** Tells of every part, those that come later included. @param {(part: any) => void} listener */

@@ -38,16 +38,36 @@ const MODULES: Readonly<Record<string, string>> = {
     export { default as Registry } from 'prom-client/lib/registry.js'`,
   // Of credential plugins that Kubernetes itself has given up.
   'jsonpath-plus': `export const JSONPath = ${failing('auth-provider with a path into its output')}`,
-  // What it is given is JSON.
-  'js-yaml': 'export const load = JSON.parse',
-  // The same library as modules of ECMAScript, which can be shaken.
-  yaml: `export * from ${JSON.stringify(join(PACKAGES, 'yaml/browser/dist/index.js'))}`,
 }
 
 // Checks options that are ours; only its defaults are asked for.
 const OPTIONS_AS_THEY_ARE = `
   module.exports = (options) => Object.assign(options, module.exports.defaultInitOptions, { ...options })
   module.exports.defaultInitOptions = ${JSON.stringify(defaultInitOptions)}`
+
+// Of each route find-my-way compiles two functions from text, and there is a route for what is not found in each method of
+// HTTP. Ours have no parameters and no constraints: what makes the one needs no compiler, and the other is never called.
+const UNCOMPILED_HANDLERS = `
+  const HandlerStorage = require('find-my-way/lib/handler-storage.js')
+  const { NullObject } = require('find-my-way/lib/null-object.js')
+  module.exports = class extends HandlerStorage {
+    _compileCreateParamsObject(names) {
+      return (one, two, three, four, further) => {
+        const params = new NullObject()
+        if (names.length > 0) {
+          const values = [one, two, three, four, ...(further ?? [])]
+          names.forEach((name, index) => { params[name] = values[index] })
+        }
+        return params
+      }
+    }
+    _compileGetHandlerMatchingConstraints(constrainer) {
+      this._getHandlerMatchingConstraints = (derived) => {
+        super._compileGetHandlerMatchingConstraints(constrainer)
+        return this._getHandlerMatchingConstraints(derived)
+      }
+    }
+  }`
 
 // Modules of Node that take a millisecond or more to load, for one function each.
 const ASSERT = 'module.exports = (holds, message) => { if (!holds) throw new Error(message) }'
@@ -60,9 +80,16 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       export const createConfiguration = ${failing('the generated clients')}
       export class ServerConfiguration {}`,
     './isomorphic-fetch.js': 'export {}',
+    // What it is given is JSON.
+    'js-yaml': 'export const load = JSON.parse',
   },
-  // An experiment, twice in WebAssembly.
-  undici: without('../milo/simd.js', '../milo/no-simd.js'),
+  undici: {
+    // An experiment, twice in WebAssembly.
+    ...without('../milo/simd.js', '../milo/no-simd.js'),
+    // Evaluated for a server that speaks it: HTTP/2 of Node takes several milliseconds to load.
+    './client-h2.js': `module.exports = (...connection) => require('undici/lib/dispatcher/client-h2.js')(...connection)`,
+    'node:assert': ASSERT,
+  },
   // We have no schemas, plugins, trusted proxies or HTTP/2, and `inject` is for tests.
   fastify: {
     ...without(
@@ -78,14 +105,19 @@ const INNER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node:assert': ASSERT,
     'node:perf_hooks': PERFORMANCE,
   },
-  // For debugging, and for routes that are regular expressions.
+  // For debugging, for compiled routers, and for routes that are regular expressions.
   'find-my-way': {
-    ...without('./lib/pretty-print'),
+    ...without('./lib/compiler', './lib/pretty-print'),
+    './handler-storage': UNCOMPILED_HANDLERS,
     'safe-regex2': 'module.exports = () => true',
     'node:assert': ASSERT,
   },
   // Requests that we write ourselves, without cookies that somebody reads.
-  'light-my-request': { './lib/config-validator': 'module.exports = () => true', 'set-cookie-parser': 'export {}' },
+  'light-my-request': {
+    './lib/config-validator': 'module.exports = () => true',
+    'set-cookie-parser': 'export {}',
+    'node:assert': ASSERT,
+  },
   // What is logged is written by us, in this thread, and without secrets already.
   pino: {
     ...without('./lib/transport', './transport', 'sonic-boom', '@pinojs/redact'),

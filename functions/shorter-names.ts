@@ -8,7 +8,7 @@ import { type Plugin, transform } from 'esbuild'
 export const shorterNames: Plugin = {
   name: 'shorter-names',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => ({ contents: await shortened(path) }))
+    onLoad({ filter: /[\\/]node_modules[\\/].*\.[cm]?js$/ }, async ({ path }) => ({ contents: await shortened(path) }))
   },
 }
 

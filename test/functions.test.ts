@@ -180,7 +180,8 @@ const KB = 1_000
 t.test('what a leaf brings, and what it loads to open its doors, stays small', async (t) => {
   for (const leaf of Object.keys(parts) as Leaf[]) {
     const atStart = loadedWith(ENTRY, parts[leaf])
-    t.ok(bytesOf(atStart) <= 620 * KB || leaf === 'container', `${leaf}: at the start ${bytesOf(atStart)} bytes`)
+    t.equal(atStart.length, 1, `${leaf}: one script`)
+    t.ok(bytesOf(atStart) <= 520 * KB || leaf === 'container', `${leaf}: at the start ${bytesOf(atStart)} bytes`)
     if (leaf === 'container') continue
     const bound = leaf === 'kn-func/notify' ? 500 * KB : 2_048 * KB
     t.ok(codeIn(join(bundles, leaf)) <= bound, `${leaf}: all in all ${codeIn(join(bundles, leaf))} bytes`)
@@ -206,6 +207,52 @@ t.test('what is not needed to open a door is loaded later, and what compiles is 
     'it knows the name of the provider only',
   )
   t.not(modulesIn(parts['kn-func/work'], works).length, 0, 'what works has it all')
+})
+
+t.test('what work needs is loaded once there is some, after the answer and before the first look', async (t) => {
+  const [reviewed, told] = await Promise.all([
+    fixture('admission/mutate-create.json'),
+    fixture('admission/notify-create.json'),
+  ])
+  const script = `
+    const { webhookCloudProvider } = require('./index.cjs')
+    const { parts } = require.cache[require.resolve('./index.cjs')]
+    const turn = () => new Promise(setImmediate)
+    const answered = ({ path, headers, body }) =>
+      new Promise((end) => {
+        const response = { writeHead: () => response, end }
+        const request = { method: 'POST', originalUrl: path, headers, rawBody: Buffer.from(body), socket: {} }
+        webhookCloudProvider(request, response)
+      })
+    const look = () => ({ parts: [...parts.keys()], tls: process.moduleLoadList.includes('NativeModule tls') })
+    async function run(claimed, told) {
+      await answered(claimed)
+      await turn()
+      const idle = look()
+      await answered(told)
+      const answer = look()
+      await turn()
+      await turn()
+      process.stdout.write(JSON.stringify({ idle, answer, soon: look() }))
+      process.exit()
+    }
+    run(...${JSON.stringify([reviewed, told].map(({ path, headers, body }) => ({ path, headers, body: String(body) })))})`
+  const { WCP_CONFIG_YAML = '', ...credentials } = bench.environment({
+    queue: { kind: 'memory' },
+    log: { level: 'silent' },
+  })
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+    cwd: join(bundles, 'google'),
+    env: { ...credentials, WCP_CONFIG_YAML },
+  })
+  const { idle, answer, soon } = JSON.parse(stdout)
+  for (const module of ['src/adapters/kubernetes/kubernetes-cluster-store.ts', 'src/compose/compose-work.ts']) {
+    const name = parts.google.find(({ modules }) => module in modules)?.name
+    t.notOk(idle.parts.includes(name), `${module}: not for a review that brings no work`)
+    t.notOk(answer.parts.includes(name), `${module}: not before the answer`)
+    t.ok(soon.parts.includes(name), `${module}: right after it`)
+  }
+  t.equal(answer.tls, false, 'nor anything of TLS, where it ends elsewhere')
 })
 
 t.test('a door that only hands over needs no credentials, and has handed over when it answers', async (t) => {

@@ -50,6 +50,8 @@ export interface RuntimeParts {
   logger: Logger
   /** Metrics alone unless given. */
   telemetry?: Telemetry
+  /** Told when a review or an event has brought work for this process, which is not begun yet. */
+  onWork?: () => void
 }
 
 /** Everything that runs, wired; nothing listens and nothing works until it is told to. */
@@ -116,13 +118,17 @@ function composeDoors(
   behind: { queue: WorkedQueue; marks: OurMarks; work: Work; meter: WorkMeter },
   draining: () => boolean,
 ): Doors {
-  const { config, provider, certificate, clock, telemetry } = parts
+  const { config, provider, certificate, clock, telemetry, onWork = () => {} } = parts
   const { queue, work, meter } = behind
   const { metrics, tracer } = telemetry
   const cloud = servedCloud(config, provider)
   return {
     ...pureDoors(parts),
-    acceptEvent: (event) => acceptEvent(event, behind),
+    async acceptEvent(event) {
+      const accepted = await acceptEvent(event, behind)
+      if (accepted.keys > 0 && config.queue.kind === 'memory') onWork()
+      return accepted
+    },
     async work(item, signal) {
       const caller = tracer.current()
       const pass = meter.measured((asked, until) => work.workOn(asked, until, caller))

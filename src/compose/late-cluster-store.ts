@@ -7,8 +7,13 @@ export interface OpenClusterStore extends ClusterStore, ServerClock {
   close(): Promise<void>
 }
 
-/** The store that `open` opens, opened with the first call: who never asks does not pay for its code. */
-export function lateClusterStore(open: () => Promise<OpenClusterStore>, clock: Clock): OpenClusterStore {
+export interface LateClusterStore extends OpenClusterStore {
+  /** Opens it ahead of the first call; asks nothing. Rejects where the first call would. */
+  open(): Promise<unknown>
+}
+
+/** The store that `open` opens, at the latest with the first call: who never asks does not pay for its code. */
+export function lateClusterStore(open: () => Promise<OpenClusterStore>, clock: Clock): LateClusterStore {
   let store: OpenClusterStore | undefined
   let opening: Promise<OpenClusterStore> | undefined
 
@@ -22,6 +27,7 @@ export function lateClusterStore(open: () => Promise<OpenClusterStore>, clock: C
   }
 
   return {
+    open: opened,
     get: async (key, options) => (store ?? (await opened())).get(key, options),
     list: async (kind, options) => (store ?? (await opened())).list(kind, options),
     create: async (kind, object, options) => (store ?? (await opened())).create(kind, object, options),

@@ -9,16 +9,17 @@ import { servedCloud } from './served-cloud.ts'
 export async function workOf({ config, provider }: Settings): Promise<ComposeWork> {
   const isSaidAtStart = servedCloud(config, provider) !== undefined || provider.consistencyWindowMs !== undefined
   if (!isSaidAtStart) return lateWork
+  return loadWork()
+}
+
+export async function loadWork(): Promise<ComposeWork> {
   const { composeWork } = await import('./compose-work.ts')
   return composeWork
 }
 
 const lateWork: ComposeWork = (parts) => {
   let loading: Promise<Work> | undefined
-  const load = async () => {
-    const { composeWork } = await import('./compose-work.ts')
-    return composeWork(parts)
-  }
+  const load = async () => (await loadWork())(parts)
   const loaded = () => {
     loading ??= load().catch((error) => {
       loading = undefined

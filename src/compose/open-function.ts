@@ -8,7 +8,7 @@ import { composeRuntime } from './compose-runtime.ts'
 import { loadJetStream } from './create-work-queue.ts'
 import { kubernetesSource } from './kubernetes-source.ts'
 import { lateClusterStore } from './late-cluster-store.ts'
-import { workOf } from './late-work.ts'
+import { loadWork, workOf } from './late-work.ts'
 import type { Settings } from './load-settings.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -52,6 +52,7 @@ export async function openFunction(
     clock,
     logger,
     telemetry,
+    onWork: onceAnswered(() => Promise.all([loadWork(), store.open()])),
   })
   await untilBegun(runtime.queue, clock)
   return {
@@ -65,6 +66,19 @@ export async function openFunction(
       logger.info(drained, 'stopped')
       return drained
     },
+  }
+}
+
+/**
+ * What is told of in a review is looked at a moment after the answer: in that moment, and not before the answer, is loaded
+ * what the look needs. What fails fails again when it is needed, and is told then.
+ */
+function onceAnswered(prepare: () => Promise<unknown>): () => void {
+  let isPrepared = false
+  return () => {
+    if (isPrepared) return
+    isPrepared = true
+    setImmediate(() => void prepare().catch(() => {}))
   }
 }
 

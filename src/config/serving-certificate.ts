@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { describeCertificate } from '../adapters/certificates/describe-certificate.ts'
 import { CatalogueError } from '../domain/catalogue-error.ts'
 import type { ServingFiles } from './config.ts'
 
@@ -38,24 +37,35 @@ function checkServingCertificate(
     `${certFile} holds no PEM certificate`,
     () => new X509Certificate(cert),
   )
-  const privateKey = attempt('server.tls.keyFile', `${keyFile} holds no PEM private key`, () => createPrivateKey(key))
-  const { notBefore, notAfter } = describeCertificate(cert, now)
+  const notAfter = Date.parse(certificate.validTo)
   if (now > notAfter) {
     throw invalid(
       'server.tls.certFile',
       `${certFile} expired on ${certificate.validTo}; put a renewed certificate there`,
     )
   }
-  if (now < notBefore) {
+  if (now < Date.parse(certificate.validFrom)) {
     throw invalid('server.tls.certFile', `${certFile} is valid only from ${certificate.validFrom}; check the clock`)
   }
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw invalid('server.tls.keyFile', `${keyFile} is not the key of the certificate in ${certFile}`)
+  try {
+    createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+  } catch (error) {
+    throw faultOfPair(certificate, key, { certFile, keyFile }, error)
   }
-  attempt('server.tls.certFile', `${certFile} with ${keyFile} cannot be served over TLS`, () =>
-    createSecureContext({ cert, key, minVersion: 'TLSv1.2' }),
-  )
   return { cert, key, notAfter }
+}
+
+/** What it is that OpenSSL does not serve, in words of ours. */
+function faultOfPair(
+  certificate: X509Certificate,
+  key: string,
+  { certFile, keyFile }: Pick<ServingFiles, 'certFile' | 'keyFile'>,
+  error: unknown,
+): CatalogueError {
+  const privateKey = attempt('server.tls.keyFile', `${keyFile} holds no PEM private key`, () => createPrivateKey(key))
+  return certificate.checkPrivateKey(privateKey)
+    ? invalid('server.tls.certFile', `${certFile} with ${keyFile} cannot be served over TLS`, error)
+    : invalid('server.tls.keyFile', `${keyFile} is not the key of the certificate in ${certFile}`)
 }
 
 function readText(field: string, path: string): string {

@@ -27,7 +27,8 @@ export function isWithin(address: IpAddress, networks: readonly Cidr[]): boolean
 
 /** Addresses that mean the machine itself, the link it is on, or nobody: never a backend, whatever an object says. */
 export function isSpecialAddress(address: IpAddress): boolean {
-  return isWithin(address, SPECIAL_NETWORKS)
+  specialNetworks ??= SPECIAL_NETWORKS.flatMap((text) => parseCidr(text) ?? [])
+  return isWithin(address, specialNetworks)
 }
 
 const SPECIAL_NETWORKS = [
@@ -40,5 +41,6 @@ const SPECIAL_NETWORKS = [
   'fe80::/10',
   'ff00::/8',
 ]
-  .map(parseCidr)
-  .filter((network) => network !== undefined)
+
+// Read when the first address is looked at: a process that only opens doors looks at none.
+let specialNetworks: readonly Cidr[] | undefined

@@ -578,7 +578,12 @@ t.test('a kubeconfig that cannot be used', async (t) => {
       field: 'kubernetes.kubeconfig',
       says: 'not valid YAML',
     },
-    { title: 'a tag', source: file(`users: !vault ${TOKEN}`), field: 'clusters', says: 'no list of clusters' },
+    {
+      title: 'a tag, whose value nobody has put in its place',
+      source: file(`users: !vault ${TOKEN}`),
+      field: 'kubernetes.kubeconfig',
+      says: 'not valid YAML: line',
+    },
     { title: 'empty', source: file(''), field: 'kubernetes.kubeconfig', says: 'not a YAML mapping' },
     { title: 'text', source: file(TOKEN), field: 'kubernetes.kubeconfig', says: 'not a YAML mapping' },
     { title: 'a list', source: file('[1]'), field: 'kubernetes.kubeconfig', says: 'not a YAML mapping' },

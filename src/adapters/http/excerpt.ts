@@ -1,6 +1,4 @@
 const LONGEST_ECHO = 100
-/** Nobody sees these, or they rearrange what is seen: line separators, marks of direction, joiners. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A value of the caller as it may stand in a message or a log line: quoted, and never more than 100 characters of it. */
 export function excerpt(value: unknown): string {
@@ -10,7 +8,10 @@ export function excerpt(value: unknown): string {
   const text = typeof value === 'string' ? value : String(value)
   const shown = text.length > LONGEST_ECHO ? cut(text) : text
   if (typeof value !== 'string') return shown
-  return JSON.stringify(shown).replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  // Nobody sees these, or they rearrange what is seen: line separators, marks of direction, joiners. Properties of Unicode
+  // take long to read, and most processes that are started for one review excerpt nothing.
+  const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+  return JSON.stringify(shown).replace(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
 function cut(text: string): string {

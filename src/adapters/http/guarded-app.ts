@@ -19,6 +19,8 @@ function noCompiler(): never {
 export function guardedApp(draining: () => boolean, options: GuardOptions): FastifyInstance {
   const removePrefix = options.pathPrefix === undefined ? undefined : prefixRemover(options.pathPrefix)
   const app = Fastify({
+    // Nothing of ours that it calls while it starts waits for anything, and each hook and route would have a timer.
+    pluginTimeout: 0,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: NO_COMPILERS },
     // While closing, our own doors answer 503 with Retry-After; Fastify's answer has none.

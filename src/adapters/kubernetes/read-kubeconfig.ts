@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parse } from 'yaml'
+import { loadAll, YAMLException } from 'js-yaml'
 import { CatalogueError } from '../../domain/catalogue-error.ts'
 
 /** Where the credentials come from. There is no default: the library's own ends at http://localhost:8080. */
@@ -79,11 +79,12 @@ function readText(path: string): string {
 /** The parser's own message shows an excerpt of the file, which may hold credentials. */
 function parseYaml(path: string, text: string): unknown {
   try {
-    return parse(text, { logLevel: 'error' })
+    const [content, ...more] = loadAll(text)
+    if (more.length > 0) throw new YAMLException('more than one document')
+    return content
   } catch (error) {
-    const position = error instanceof Error && 'linePos' in error ? error.linePos : undefined
-    const [start] = Array.isArray(position) ? (position as { line: number; col: number }[]) : []
-    const where = start === undefined ? '' : `: line ${start.line}, column ${start.col}`
+    const { mark } = error instanceof YAMLException ? error : {}
+    const where = mark === undefined ? '' : `: line ${mark.line + 1}, column ${mark.column + 1}`
     throw invalid('kubernetes.kubeconfig', `${path} is not valid YAML${where}`)
   }
 }

@@ -24,48 +24,42 @@ export interface Interpretation {
  * a cold start more than all our schemas are worth, and what it compiles of ours is larger than this by a hundred kilobytes.
  */
 export function interpretSchema(schema: JsonSchema, value: unknown, options: Interpretation = {}): SchemaFault[] {
-  return faultsAt('', schema, value, options)
-}
-
-function faultsAt(path: string, schema: JsonSchema, value: unknown, options: Interpretation): SchemaFault[] {
-  const { $ref, type } = schema
-  if (typeof $ref === 'string') {
-    if (options.resolve === undefined) throw new TypeError(`nobody resolves ${$ref}`)
-    return faultsAt(path, options.resolve($ref), value, options)
-  }
-  const fault = (keyword: string, params: SchemaFault['params'], message: string): SchemaFault => ({
-    instancePath: path,
-    keyword,
-    params,
-    message,
-  })
   const found: SchemaFault[] = []
-  if (typeof type === 'string' && !isOfType(type, value)) {
-    found.push(fault('type', { type }, `must be ${type}`))
-    // What is no integer is a number all the same, and may be too large for one as well.
-    if (type !== 'integer' || !isOfType('number', value)) return found
-  }
-  const rules = {
-    path,
-    schema,
-    options,
-    found,
-    tell: (...told: Parameters<typeof fault>) => found.push(fault(...told)),
-  }
-  if (typeof value === 'number') numberFaults(value, rules)
-  if (typeof value === 'string') textFaults(value, rules)
-  choiceFaults(value, rules)
-  if (Array.isArray(value)) listFaults(value, rules)
-  if (isOfType('object', value)) objectFaults(value as Record<string, unknown>, rules)
+  look(value, { path: '', schema, options, found })
   return found
 }
 
-interface Rules {
+/** One value, the schema that it is held against, and all that was found so far. */
+interface Place {
+  /** A JSON pointer. */
   path: string
   schema: JsonSchema
   options: Interpretation
   found: SchemaFault[]
-  tell(keyword: string, params: SchemaFault['params'], message: string): void
+}
+
+function look(value: unknown, place: Place): void {
+  const { $ref, type } = place.schema
+  if (typeof $ref === 'string') {
+    const { resolve } = place.options
+    if (resolve === undefined) throw new TypeError(`nobody resolves ${$ref}`)
+    look(value, { ...place, schema: resolve($ref) })
+    return
+  }
+  if (typeof type === 'string' && !isOfType(type, value)) {
+    tell(place, 'type', { type }, `must be ${type}`)
+    // What is no integer is a number all the same, and may be too large for one as well.
+    if (type !== 'integer' || !isOfType('number', value)) return
+  }
+  if (typeof value === 'number') numberFaults(value, place)
+  if (typeof value === 'string') textFaults(value, place)
+  choiceFaults(value, place)
+  if (Array.isArray(value)) listFaults(value, place)
+  if (isOfType('object', value)) objectFaults(value as Record<string, unknown>, place)
+}
+
+function tell({ path, found }: Place, keyword: string, params: SchemaFault['params'], message: string): void {
+  found.push({ instancePath: path, keyword, params, message })
 }
 
 function isOfType(type: string, value: unknown): boolean {
@@ -94,58 +88,68 @@ const COMPARISONS = [
   ['exclusiveMinimum', '>', (value: number, limit: number) => value > limit],
 ] as const
 
-function numberFaults(value: number, { schema, tell }: Rules): void {
+function numberFaults(value: number, place: Place): void {
   for (const [keyword, comparison, holds] of COMPARISONS) {
-    const limit = schema[keyword]
+    const limit = place.schema[keyword]
     if (typeof limit === 'number' && !holds(value, limit)) {
-      tell(keyword, { comparison, limit }, `must be ${comparison} ${limit}`)
+      tell(place, keyword, { comparison, limit }, `must be ${comparison} ${limit}`)
     }
   }
 }
 
-function textFaults(value: string, { schema, tell }: Rules): void {
-  const { maxLength, minLength, pattern } = schema
+function textFaults(value: string, place: Place): void {
+  const { maxLength, minLength, pattern } = place.schema
   const tooLong = typeof maxLength === 'number' && value.length > maxLength && [...value].length > maxLength
-  if (tooLong) tell('maxLength', { limit: maxLength }, `must NOT have more than ${maxLength} characters`)
+  if (tooLong) tell(place, 'maxLength', { limit: maxLength }, `must NOT have more than ${maxLength} characters`)
   if (typeof minLength === 'number' && [...value].length < minLength) {
-    tell('minLength', { limit: minLength }, `must NOT have fewer than ${minLength} characters`)
+    tell(place, 'minLength', { limit: minLength }, `must NOT have fewer than ${minLength} characters`)
   }
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value)) {
-    tell('pattern', { pattern }, `must match pattern "${pattern}"`)
+    tell(place, 'pattern', { pattern }, `must match pattern "${pattern}"`)
   }
 }
 
-function choiceFaults(value: unknown, { path, schema, options, found, tell }: Rules): void {
+function choiceFaults(value: unknown, place: Place): void {
+  const { schema, options, found } = place
   const { enum: allowedValues, anyOf } = schema
   if (Object.hasOwn(schema, 'const') && value !== schema['const']) {
-    tell('const', { allowedValue: schema['const'] }, 'must be equal to constant')
+    tell(place, 'const', { allowedValue: schema['const'] }, 'must be equal to constant')
   }
   if (Array.isArray(allowedValues) && !allowedValues.includes(value)) {
-    tell('enum', { allowedValues }, 'must be equal to one of the allowed values')
+    tell(place, 'enum', { allowedValues }, 'must be equal to one of the allowed values')
   }
   if (!Array.isArray(anyOf)) return
-  const branches = anyOf.map((branch: JsonSchema) => faultsAt(path, branch, value, { ...options, setsDefaults: false }))
+  const branches = anyOf.map((branch: JsonSchema): SchemaFault[] => {
+    const ofBranch: SchemaFault[] = []
+    look(value, { ...place, schema: branch, options: { ...options, setsDefaults: false }, found: ofBranch })
+    return ofBranch
+  })
   if (branches.some((faults) => faults.length === 0)) return
   found.push(...branches.flat())
-  tell('anyOf', {}, 'must match a schema in anyOf')
+  tell(place, 'anyOf', {}, 'must match a schema in anyOf')
 }
 
-function listFaults(value: unknown[], { path, schema, options, found, tell }: Rules): void {
-  const { maxItems, minItems, uniqueItems, items } = schema
+/** Of what a schema holds, which is JSON. */
+function copied(value: unknown): unknown {
+  return typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value
+}
+
+function listFaults(value: unknown[], place: Place): void {
+  const { maxItems, minItems, uniqueItems, items } = place.schema
   if (typeof maxItems === 'number' && value.length > maxItems) {
-    tell('maxItems', { limit: maxItems }, `must NOT have more than ${maxItems} items`)
+    tell(place, 'maxItems', { limit: maxItems }, `must NOT have more than ${maxItems} items`)
   }
   if (typeof minItems === 'number' && value.length < minItems) {
-    tell('minItems', { limit: minItems }, `must NOT have fewer than ${minItems} items`)
+    tell(place, 'minItems', { limit: minItems }, `must NOT have fewer than ${minItems} items`)
   }
   if (items !== undefined) {
     value.forEach((item, index) => {
-      found.push(...faultsAt(`${path}/${index}`, items as JsonSchema, item, options))
+      look(item, { ...place, path: `${place.path}/${index}`, schema: items as JsonSchema })
     })
   }
   const [i, j] = (uniqueItems === true && repeated(value, items as JsonSchema | undefined)) || []
   if (i === undefined) return
-  tell('uniqueItems', { i, j }, `must NOT have duplicate items (items ## ${j} and ${i} are identical)`)
+  tell(place, 'uniqueItems', { i, j }, `must NOT have duplicate items (items ## ${j} and ${i} are identical)`)
 }
 
 /** Which two. Ajv looks from the end, and where it knows that they are scalars at each item once. */
@@ -159,26 +163,32 @@ function repeated(list: unknown[], { type }: JsonSchema = {}): [number, number] 
   return undefined
 }
 
-function objectFaults(value: Record<string, unknown>, { path, schema, options, found, tell }: Rules): void {
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)
+function objectFaults(value: Record<string, unknown>, place: Place): void {
+  const { schema, options } = place
+  const properties = (schema['properties'] ?? {}) as Record<string, JsonSchema>
+  const names = Object.keys(properties)
   const { required = [], additionalProperties } = schema as { required?: string[]; additionalProperties?: unknown }
   if (options.setsDefaults) {
-    for (const [name, property] of properties) {
-      if (value[name] === undefined && 'default' in property) value[name] = structuredClone(property['default'])
+    for (const name of names) {
+      const property = properties[name] ?? {}
+      if (value[name] === undefined && 'default' in property) value[name] = copied(property['default'])
     }
   }
-  const under = (name: string) => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
   for (const missingProperty of required) {
     if (value[missingProperty] !== undefined) continue
-    tell('required', { missingProperty }, `must have required property '${missingProperty}'`)
+    tell(place, 'required', { missingProperty }, `must have required property '${missingProperty}'`)
   }
-  const known = new Set(properties.map(([name]) => name))
-  for (const name of Object.keys(value).filter((each) => additionalProperties !== undefined && !known.has(each))) {
-    if (additionalProperties === false) {
-      tell('additionalProperties', { additionalProperty: name }, 'must NOT have additional properties')
-    } else found.push(...faultsAt(under(name), additionalProperties as JsonSchema, value[name], options))
+  if (additionalProperties !== undefined) {
+    for (const name of Object.keys(value).filter((each) => !Object.hasOwn(properties, each))) {
+      if (additionalProperties === false) {
+        tell(place, 'additionalProperties', { additionalProperty: name }, 'must NOT have additional properties')
+      } else lookUnder(name, value, additionalProperties as JsonSchema, place)
+    }
   }
-  for (const [name, property] of properties) {
-    if (value[name] !== undefined) found.push(...faultsAt(under(name), property, value[name], options))
-  }
+  for (const name of names) if (value[name] !== undefined) lookUnder(name, value, properties[name] ?? {}, place)
+}
+
+function lookUnder(name: string, value: Record<string, unknown>, schema: JsonSchema, place: Place): void {
+  const segment = /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name
+  look(value[name], { path: `${place.path}/${segment}`, schema, options: place.options, found: place.found })
 }
