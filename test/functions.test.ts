@@ -154,7 +154,7 @@ t.test('code that was compiled when it was bundled is used; of another Node it i
     const { body } = await open.send({ method: 'GET', path: '/metrics', headers: {}, body: Buffer.alloc(0) })
     t.equal(/^code_cache_rejected .*$/m.exec(String(body))?.[0], metric, title)
     t.notMatch(String(body), /^serving_certificate_expiry/m, 'TLS ends elsewhere')
-    const told = open.process.output().match(/bundle again with this one/g) ?? []
+    const told = open.process.output().match(/bundle again with these/g) ?? []
     t.equal(told.length, refused === undefined ? 0 : 1, title)
     t.equal(await open.close(), 0, title)
   }

@@ -23,7 +23,7 @@ export function reportCodeCache(codeCache: CodeCache, { metrics, logger }: { met
       const node = process.version
       logger.warn(
         { node, part },
-        'the code compiled when this was bundled is of another Node: bundle again with this one',
+        'the code compiled when this was bundled is of another Node, or of other flags for V8: bundle again with these',
       )
       rejected = true
     }
