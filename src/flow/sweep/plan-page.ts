@@ -1,0 +1,124 @@
+import { hasFinalizer } from '../../domain/finalizers.ts'
+import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
+import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
+import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
+import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
+import { referencedServices } from '../../domain/referenced-services.ts'
+import type { Known, ReadList } from '../known-reader.ts'
+import { listPage } from './list-page.ts'
+import { createSurroundings, type Surroundings } from './surroundings.ts'
+import type { SweepPass } from './sweep-pass.ts'
+import { isDue, isOverClusters, type SweptKind, type SweptObject } from './sweep-plan.ts'
+import type { SweepPosition } from './sweep-token.ts'
+
+export interface SweptEntry {
+  key: ObjectKey
+  /** Absent where the key is of something that may not be there. */
+  object?: KubernetesObject
+}
+
+export interface PlannedPage {
+  position: SweepPosition
+  /** Of what follows. */
+  next: SweepPosition
+  kind: SweptKind
+  objects: readonly SweptObject[]
+  entries: readonly SweptEntry[]
+  known: Known
+}
+
+/** Plans one page after the other: its objects, what comes along with them, and what is around them. */
+export type PlanPage = (position: SweepPosition) => Promise<PlannedPage | undefined>
+
+export function createPagePlanner(pass: SweepPass): PlanPage {
+  const { kinds, shared, flow, held } = pass
+  const surroundings = new Map<SweptKind, Surroundings>()
+  const around = (kind: SweptKind): Surroundings => {
+    const own = surroundings.get(kind) ?? createSurroundings(pass)
+    surroundings.set(kind, own)
+    return own
+  }
+
+  /** The page at this position; undefined after the last. */
+  return async (position) => {
+    const kind = kinds[position.kindIndex]
+    if (kind === undefined) return undefined
+    const page = await listPage(kind, position, pass)
+    if (isOverClusters(kind)) {
+      for (const object of page.items) {
+        if (hasFinalizer(object, flow.marks.finalizer)) held.add(object.metadata.uid ?? '')
+      }
+    }
+    const due = page.items.filter((object) => isDueNow(kind, object, pass))
+    const lists = isOverClusters(kind) ? await around(kind)({ kind, due, page, position }) : []
+    return {
+      position,
+      next: nextPosition(position, page.continue),
+      kind,
+      objects: page.items,
+      entries: entriesOf(kind, due, lists, pass),
+      known: {
+        objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
+        lists: [...shared, ...lists].filter((list) => list.kind !== kind || isOverClusters(kind)),
+      },
+    }
+  }
+}
+
+function isDueNow(kind: SweptKind, object: SweptObject, { report, flow, planned }: SweepPass): boolean {
+  return (
+    isDue(kind, object, report.scope, flow.marks) && !(planned.size > 0 && planned.has(formatKey(keyOf(kind, object))))
+  )
+}
+
+/** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
+function entriesOf(
+  kind: SweptKind,
+  due: readonly SweptObject[],
+  lists: readonly ReadList[],
+  pass: SweepPass,
+): SweptEntry[] {
+  const { flow, planned } = pass
+  const own = due.map((object) => ({ key: keyOf(kind, object), object }))
+  const services = servicesAlong(kind, lists, pass).map((object) => ({
+    key: keyOf('MultiClusterService', object),
+    object,
+  }))
+  for (const { key } of services) planned.add(formatKey(key))
+  const entries: SweptEntry[] = [...own, ...services]
+  if (flow.reconcilers.ServiceExport === undefined) return entries
+  for (const { key, object } of [...own, ...services]) {
+    for (const name of exportsOf(key, object)) {
+      const needed = { kind: 'ServiceExport', namespace: key.namespace, name } as const
+      const text = formatKey(needed)
+      if (planned.has(text)) continue
+      planned.add(text)
+      entries.push({ key: needed })
+    }
+  }
+  return entries
+}
+
+/** They come with the ingresses of their namespace, for which they were read. */
+function servicesAlong(
+  kind: SweptKind,
+  lists: readonly ReadList[],
+  { report, flow, planned }: SweepPass,
+): MultiClusterService[] {
+  if (kind !== 'MultiClusterIngress') return []
+  const services = lists.flatMap((list) => (list.kind === 'MultiClusterService' ? list.items : []))
+  return (services as MultiClusterService[]).filter(
+    (service) =>
+      isDue('MultiClusterService', service, report.scope, flow.marks) &&
+      !planned.has(formatKey(keyOf('MultiClusterService', service))),
+  )
+}
+
+function exportsOf({ kind }: ObjectKey, object: SweptObject): string[] {
+  if (kind === 'MultiClusterIngress') return referencedServices(object as MultiClusterIngress)
+  return kind === 'MultiClusterService' ? [object.metadata.name] : []
+}
+
+function nextPosition({ kindIndex, startedAt }: SweepPosition, token: string | undefined): SweepPosition {
+  return token === undefined ? { kindIndex: kindIndex + 1, startedAt } : { kindIndex, startedAt, continue: token }
+}

@@ -1,0 +1,103 @@
+import type { Kind } from '../../domain/kinds.ts'
+import type { ObjectList } from '../../ports/cluster-store.ts'
+import { listAll } from '../../reconcilers/list-all.ts'
+import type { ReadList } from '../known-reader.ts'
+import { createKindWalk, type KindWalk } from './kind-walk.ts'
+import { listServed } from './list-served.ts'
+import type { SweepPass } from './sweep-pass.ts'
+import type { SweptKind, SweptObject } from './sweep-plan.ts'
+import type { SweepPosition } from './sweep-token.ts'
+
+export interface SweptPage {
+  kind: SweptKind
+  /** Of its objects, those that are to be reconciled. */
+  due: readonly SweptObject[]
+  page: ObjectList<SweptObject>
+  position: SweepPosition
+}
+
+/** Of one kind's pages, one after the other: what the objects send traffic to, in lists instead of one by one. */
+export type Surroundings = (swept: SweptPage) => Promise<ReadList[]>
+
+const AROUND = [
+  'Service',
+  'ResourceBinding',
+  'EndpointSlice',
+  'ServiceExport',
+  'PropagationPolicy',
+  'MultiClusterIngress',
+  'MultiClusterService',
+] as const
+type KindAround = (typeof AROUND)[number]
+
+const OF_EXPORTS: ReadonlySet<Kind> = new Set(['ServiceExport', 'PropagationPolicy'])
+
+// Below this a few single reads are cheaper than whole lists of a namespace.
+const WORTH_A_LIST = 3
+// Below this lists of the namespaces are cheaper than pages of the whole control plane.
+const WORTH_A_WALK = 4
+// So much more than the list of a namespace does a page bring.
+const LISTS_A_PAGE = 4
+
+/**
+ * A kind is walked through in step with the pages, all namespaces in one; where objects of ours live in few of many
+ * namespaces that reads more than lists of these would, and is given up when it has: so what is read is at most a part more
+ * than the better of both. Lists of a namespace that the page before has ended in are used once more, and none is asked for
+ * that the page itself brought.
+ */
+export function createSurroundings({ flow, settings, signal }: SweepPass): Surroundings {
+  const { reader, reconcilers } = flow
+  const { pageSize: limit } = settings
+  const kinds = AROUND.filter((kind) => !OF_EXPORTS.has(kind) || reconcilers.ServiceExport !== undefined)
+  const walks = new Map<KindAround, KindWalk>()
+  let before: ReadList[] = []
+  let asked = 0
+
+  async function around(kind: KindAround, swept: SweptPage, namespaces: Namespaces): Promise<ReadList[]> {
+    if (kind === swept.kind) return listEach(kind, namespaces, ownLists(namespaces, swept))
+    return (await walkTo(kind, [...namespaces.keys()])) ?? listEach(kind, namespaces, [])
+  }
+
+  async function walkTo(kind: KindAround, namespaces: readonly string[]): Promise<ReadList[] | undefined> {
+    if (asked < WORTH_A_WALK) return undefined
+    const walk = walks.get(kind) ?? createKindWalk(kind, reader, { limit, signal })
+    walks.set(kind, walk)
+    return walk.to(namespaces, 1 + asked / LISTS_A_PAGE)
+  }
+
+  async function listEach(kind: KindAround, namespaces: Namespaces, known: readonly ReadList[]): Promise<ReadList[]> {
+    const lists = [...namespaces].map(async ([namespace, { length }]) => {
+      const read = [...known, ...before].find((list) => list.kind === kind && list.namespace === namespace)
+      if (read !== undefined) return [read]
+      if (length < WORTH_A_LIST) return []
+      const items = await listServed(() => listAll(kind, reader, { namespace, limit, signal }))
+      return items === undefined ? [] : [{ kind, namespace, items }]
+    })
+    return (await Promise.all(lists)).flat()
+  }
+
+  return async (swept) => {
+    const namespaces: Namespaces = Map.groupBy(swept.due, namespaceOf)
+    if (namespaces.size === 0) return []
+    asked += namespaces.size
+    before = (await Promise.all(kinds.map((kind) => around(kind, swept, namespaces)))).flat()
+    return before
+  }
+}
+
+type Namespaces = ReadonlyMap<string, readonly SweptObject[]>
+
+function namespaceOf({ metadata }: SweptObject): string {
+  return metadata.namespace ?? ''
+}
+
+/** Lists come namespace by namespace: only the first and the last of a page may go on elsewhere. */
+function ownLists(namespaces: Namespaces, { kind, page, position }: SweptPage): ReadList[] {
+  const [first, last] = [page.items[0], page.items.at(-1)]
+  const beganBefore = position.continue === undefined ? undefined : first && namespaceOf(first)
+  const goesOn = page.continue === undefined ? undefined : last && namespaceOf(last)
+  const items = Map.groupBy(page.items, namespaceOf)
+  return [...namespaces.keys()].flatMap((namespace) =>
+    namespace === beganBefore || namespace === goesOn ? [] : [{ kind, namespace, items: items.get(namespace) ?? [] }],
+  )
+}

@@ -1,0 +1,144 @@
+import type { Kind } from '../../domain/kinds.ts'
+import type { Node } from '../../domain/node.ts'
+import type { ObjectKey } from '../../domain/object-key.ts'
+import type { SweepReport, SweepScope } from '../../domain/sweep-report.ts'
+import { isVerificationDue } from '../../domain/verification.ts'
+import type { SweepCall, SweepingReconciler } from '../../reconcilers/reconciler.ts'
+import type { Flow } from '../flow.ts'
+import { createPagePlanner } from './plan-page.ts'
+import { readShared } from './read-shared.ts'
+import { reconcileEntries } from './reconcile-entries.ts'
+import type { SweepPass, SweepSettings } from './sweep-pass.ts'
+import { SCOPE_PLANS, type SweptKind } from './sweep-plan.ts'
+import { positionReached, type SweepProgress } from './sweep-progress.ts'
+import { formatSweepToken, parseSweepToken } from './sweep-token.ts'
+
+export interface SweepRequest {
+  scope: SweepScope
+  /** From an earlier report. */
+  continue?: string
+}
+
+/**
+ * Lists every object and reconciles it: what no event told is found here. Stops when the signal aborts and says where to
+ * go on, after the last object that was begun: however short the time, each call gets on. What was given up half done is
+ * in the queue. Throws when a list fails.
+ */
+export async function sweep(
+  request: SweepRequest,
+  flow: Flow,
+  settings: SweepSettings,
+  signal: AbortSignal,
+): Promise<SweepReport> {
+  const report = emptyReport(request.scope)
+  const kinds = SCOPE_PLANS[request.scope].kinds.filter((kind) => flow.reconcilers[kind] !== undefined)
+  const start = parseSweepToken(request.continue, kinds.length + 1)
+  const position = start ?? { kindIndex: 0, startedAt: flow.clock.now() }
+  const progress: SweepProgress = { position, isThrough: false }
+  try {
+    await goOn(progress, start === undefined, { report, kinds, flow, settings, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return progress.isThrough ? report : { ...report, continue: formatSweepToken(positionReached(progress)) }
+}
+
+async function goOn(
+  progress: SweepProgress,
+  isFromTheStart: boolean,
+  given: Pick<SweepPass, 'report' | 'kinds' | 'flow' | 'settings' | 'signal'>,
+): Promise<void> {
+  const { report, signal } = given
+  const { once, unfinished } = SCOPE_PLANS[report.scope]
+  const pass = await begin(progress.position.startedAt, isFromTheStart, given)
+  const plan = createPagePlanner(pass)
+  let ahead = plan(progress.position)
+  await untilReady(pass)
+  for (let page = await ahead; page !== undefined; page = await ahead) {
+    // Read while this page is worked on. Whoever gives up asks no more what became of it.
+    ahead = plan(page.next)
+    ahead.catch(() => {})
+    pass.sweeping[page.kind]?.see(page.objects)
+    await reconcileEntries(page, progress, pass)
+    if (signal.aborted) return
+    report.listed += page.objects.length
+    progress.position = page.next
+    progress.begun = undefined
+  }
+  const last = [...once, ...overlooked(pass)]
+  await reconcileEntries({ entries: last.map((key) => ({ key })), known: {} }, progress, pass)
+  if (signal.aborted) return
+  if (isFromTheStart && !unfinished) rememberHosts(pass)
+  if (!unfinished) await sweepOrphans(pass)
+  progress.isThrough = true
+}
+
+async function begin(
+  startedAt: number,
+  isFromTheStart: boolean,
+  given: Pick<SweepPass, 'report' | 'kinds' | 'flow' | 'settings' | 'signal'>,
+): Promise<SweepPass> {
+  const { report, kinds, flow, settings, signal } = given
+  const isWhole = !SCOPE_PLANS[report.scope].unfinished
+  const isDue = (uid: string) => isWhole && isVerificationDue(uid, startedAt, settings)
+  const sweeping = isWhole ? sweepingOf(kinds, flow, { isFromTheStart, signal, isVerificationDue: isDue }) : {}
+  return {
+    ...given,
+    flow: { ...flow, reconcilers: { ...flow.reconcilers, ...sweeping } },
+    sweeping,
+    shared: await readShared(kinds, flow, settings, signal),
+    isVerificationDue: isDue,
+    planned: new Set(),
+    held: new Set(),
+  }
+}
+
+function sweepingOf(
+  kinds: readonly SweptKind[],
+  { reconcilers }: Flow,
+  call: SweepCall,
+): Partial<Record<Kind, SweepingReconciler>> {
+  const sweeping = kinds.map((kind) => [kind, reconcilers[kind]?.inSweep?.(call)] as const)
+  return Object.fromEntries(sweeping.filter(([, reconciler]) => reconciler !== undefined))
+}
+
+// Of the time of a call: the rest of it has to be enough to get on.
+const PATIENCE = 1 / 4
+
+/** What is asked for once may be late, or never come: then each object asks for itself. */
+async function untilReady({ sweeping, flow: { clock }, settings }: SweepPass): Promise<void> {
+  const { promise: patience, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.after(settings.deadlineMs * PATIENCE, resolve)
+  await Promise.race([patience, Promise.all(Object.values(sweeping).map((reconciler) => reconciler.ready()))])
+  cancel()
+}
+
+function overlooked({ sweeping }: SweepPass): ObjectKey[] {
+  return Object.values(sweeping).flatMap((reconciler) => reconciler.overlooked())
+}
+
+/** Every Service was seen with these nodes, or is in the queue. */
+function rememberHosts({ kinds, shared, flow: { hosts } }: SweepPass): void {
+  const nodes = shared.find(({ kind }) => kind === 'Node')?.items
+  if (nodes !== undefined && kinds.includes('Service')) hosts?.remember(nodes as readonly Node[])
+}
+
+/** Last, when every living object was seen; a provider that cannot list has none to tell. */
+async function sweepOrphans({ kinds, report, flow, signal, held }: SweepPass): Promise<void> {
+  const { reader, reconcilers } = flow
+  const isHeld = (uid: string) => held.has(uid)
+  for (const kind of kinds) {
+    const { found = 0, removed = 0 } = (await reconcilers[kind]?.sweepOrphans?.({ reader, signal, isHeld })) ?? {}
+    report.orphans.found += found
+    report.orphans.removed += removed
+  }
+}
+
+function emptyReport(scope: SweepScope): SweepReport {
+  return {
+    scope,
+    listed: 0,
+    outcomes: { settled: 0, gone: 0, ignored: 0, later: 0, failed: 0 },
+    orphans: { found: 0, removed: 0 },
+  }
+}

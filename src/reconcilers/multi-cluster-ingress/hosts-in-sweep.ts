@@ -1,0 +1,52 @@
+import { hasFinalizer } from '../../domain/finalizers.ts'
+import { hasHosts } from '../../domain/has-hosts.ts'
+import { createHostClaims, hostConflicts } from '../../domain/host-conflicts.ts'
+import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
+import type { ObjectKey } from '../../domain/object-key.ts'
+import type { ConflictsInSweep } from '../load-balancer/balanced-resource.ts'
+
+/** Sweeps of one process, one after the other. */
+export type HostsInSweeps = (isFromTheStart: boolean) => ConflictsInSweep<MultiClusterIngress>
+
+/**
+ * A sweep sees every ingress, so it need not list them all beforehand to know who claims which host: what is not known yet
+ * when an ingress is asked for is known at the end. A call that sees only a part of them does not tell; nor does the one
+ * after a call that did not come to the end, and so could not say whom it overlooked.
+ */
+export function createHostsInSweeps(finalizer: string): HostsInSweeps {
+  let cameToTheEnd = true
+  return (isFromTheStart) => {
+    const isTold = isFromTheStart && cameToTheEnd
+    if (isFromTheStart) cameToTheEnd = false
+    const claims = createHostClaims()
+    /** By an older one of a later page. */
+    const overtaken = new Set<string>()
+    return {
+      see(ingresses) {
+        if (!isTold) return
+        const page = new Set(ingresses.map(nameOf))
+        for (const ingress of ingresses) {
+          if (!hasFinalizer(ingress, finalizer)) continue
+          for (const name of claims.add(ingress)) if (!page.has(name)) overtaken.add(name)
+        }
+      },
+      conflictsOf(ingress) {
+        if (!hasHosts(ingress)) return []
+        return isTold ? hostConflicts(ingress, claims) : undefined
+      },
+      overlooked() {
+        if (isFromTheStart) cameToTheEnd = true
+        return [...overtaken].map(keyOfName)
+      },
+    }
+  }
+}
+
+function keyOfName(text: string): ObjectKey {
+  const [namespace = '', name = ''] = text.split('/')
+  return { kind: 'MultiClusterIngress', namespace, name }
+}
+
+function nameOf({ metadata }: MultiClusterIngress): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`
+}
