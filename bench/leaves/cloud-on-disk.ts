@@ -15,6 +15,7 @@ const onDisk: ProviderFactory = ({ options: { file } }) => ({ name: 'disk', load
 function balancersIn(file: string): LoadBalancer {
   const fingerprints = new Map(readBalancers(file).map(({ uid, record }) => [uid, record?.fingerprint]))
   const keep = async (_: unknown, { identity, fingerprint }: ProviderContext): Promise<BalancerResult> => {
+    if (fingerprints.get(identity.uid) === fingerprint) return { status: STATUS, changed: false }
     fingerprints.set(identity.uid, fingerprint)
     appendFileSync(file, `${JSON.stringify({ ...identity, record: { status: STATUS, fingerprint } })}\n`)
     return { status: STATUS, changed: true }

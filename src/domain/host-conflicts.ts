@@ -15,6 +15,8 @@ export interface HostConflict {
 export interface HostClaims {
   /** Answers whom it is older than, of all that claim the same, where it is the oldest: namespaces and names. */
   add(ingress: MultiClusterIngress): string[]
+  /** Whether anything is claimed by more than one. */
+  areContested(): boolean
   /** The oldest that claims this, apart from the ingress itself. */
   oldest(identity: string, apartFrom: string): Claimant | undefined
 }
@@ -29,6 +31,7 @@ interface Claimant {
 export function createHostClaims(): HostClaims {
   // The oldest of all, and the one after it: one of the two is not the ingress that asks. Then all others.
   const claimants = new Map<string, Claimant[]>()
+  let contested = false
   return {
     add(ingress) {
       if (isBeingDeleted(ingress)) return []
@@ -36,9 +39,11 @@ export function createHostClaims(): HostClaims {
       return claimsOf(ingress).flatMap(({ identity }) => {
         const known = claimants.get(identity)
         if (known === undefined) claimants.set(identity, [claimant])
+        contested ||= known !== undefined
         return known === undefined ? [] : insert(claimant, known)
       })
     },
+    areContested: () => contested,
     oldest(identity, apartFrom) {
       return claimants.get(identity)?.find(({ name }) => name !== apartFrom)
     },

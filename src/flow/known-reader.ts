@@ -28,9 +28,11 @@ export type KnownReader = ClusterReader & AnswersKnown
 
 /** Answers from what was read a moment ago in the same pass, and asks the server for the rest, once. */
 export function knownReader(reader: ClusterReader, { objects = [], lists = [] }: Known): KnownReader {
-  const known = new Map<string, KubernetesObject | undefined>(
-    objects.map((entry) => [formatKey(entry.key), entry.object]),
-  )
+  let named: Map<string, KubernetesObject | undefined> | undefined
+  const known = () => {
+    named ??= new Map(objects.map((entry) => [formatKey(entry.key), entry.object]))
+    return named
+  }
   const wholes = new Map<Kind, Map<string | undefined, Whole>>()
   for (const { kind, namespace, items } of lists) {
     const ofKind = wholes.get(kind) ?? new Map<string | undefined, Whole>()
@@ -48,9 +50,9 @@ export function knownReader(reader: ClusterReader, { objects = [], lists = [] }:
     { kind, namespace, name }: ObjectKey,
     text: string,
   ): { object: KubernetesObject | undefined } | undefined {
-    if (known.has(text)) return { object: known.get(text) }
     const whole = covering(kind, namespace)
-    return whole && { object: whole.find(namespace, name) }
+    if (whole !== undefined) return { object: whole.find(namespace, name) }
+    return known().has(text) ? { object: known().get(text) } : undefined
   }
 
   function versionKnown({ text, kind, namespace, name, labelSelector, page }: Question): string | undefined {
@@ -72,7 +74,7 @@ export function knownReader(reader: ClusterReader, { objects = [], lists = [] }:
       const found = find(key, text)
       if (found !== undefined) return found.object as ObjectOfKind[K] | undefined
       const object = await reader.get(key, options)
-      known.set(text, object)
+      known().set(text, object)
       return object
     },
     async list<K extends Kind>(kind: K, options: ListOptions): Promise<ObjectList<ObjectOfKind[K]>> {

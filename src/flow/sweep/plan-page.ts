@@ -4,6 +4,7 @@ import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
 import { referencedServices } from '../../domain/referenced-services.ts'
+import type { ObjectList } from '../../ports/cluster-store.ts'
 import type { Known, ReadList } from '../known-reader.ts'
 import { listPage } from './list-page.ts'
 import { createSurroundings, type Surroundings } from './surroundings.ts'
@@ -39,64 +40,85 @@ export function createPagePlanner(pass: SweepPass): PlanPage {
     return own
   }
 
+  let ahead: { position: SweepPosition; page: Promise<ObjectList<SweptObject>> } | undefined
+
+  /** Whether it could be listed is told to whoever takes it. */
+  function listAhead(kind: SweptKind, position: SweepPosition): Promise<ObjectList<SweptObject> | undefined> {
+    const page = listPage(kind, position, pass)
+    ahead = { position, page }
+    return page.catch(() => undefined)
+  }
+
+  function take(kind: SweptKind, position: SweepPosition): Promise<ObjectList<SweptObject>> {
+    return ahead?.position === position ? ahead.page : listPage(kind, position, pass)
+  }
+
   /** The page at this position; undefined after the last. */
   return async (position) => {
     const kind = kinds[position.kindIndex]
     if (kind === undefined) return undefined
-    const page = await listPage(kind, position, pass)
+    const page = await take(kind, position)
+    const next = nextPosition(position, page.continue)
+    const following = page.continue === undefined ? Promise.resolve(undefined) : listAhead(kind, next)
     if (isOverClusters(kind)) {
       for (const object of page.items) {
         if (hasFinalizer(object, flow.marks.finalizer)) held.add(object.metadata.uid ?? '')
       }
     }
     const due = page.items.filter((object) => isDueNow(kind, object, pass))
-    const lists = isOverClusters(kind) ? await around(kind)({ kind, due, page, position }) : []
+    const own = due.map((object) => ({ key: keyOf(kind, object), object }))
+    const lists = isOverClusters(kind)
+      ? await around(kind)({ kind, due, page, following, isFirst: position.continue === undefined })
+      : []
     return {
       position,
-      next: nextPosition(position, page.continue),
+      next,
       kind,
       objects: page.items,
-      entries: entriesOf(kind, due, lists, pass),
+      entries: [...own, ...entriesAlong(kind, own, lists, pass)],
       known: {
-        objects: page.items.map((object) => ({ key: keyOf(kind, object), object })),
-        lists: [...shared, ...lists].filter((list) => list.kind !== kind || isOverClusters(kind)),
+        objects: own,
+        lists: [...(await shared), ...lists].filter((list) => list.kind !== kind || isOverClusters(kind)),
       },
     }
   }
 }
 
-function isDueNow(kind: SweptKind, object: SweptObject, { report, flow, planned }: SweepPass): boolean {
-  return (
-    isDue(kind, object, report.scope, flow.marks) && !(planned.size > 0 && planned.has(formatKey(keyOf(kind, object))))
-  )
+/** No page has brought along what is of the first kind. */
+function isDueNow(kind: SweptKind, object: SweptObject, { kinds, report, flow, planned }: SweepPass): boolean {
+  if (!isDue(kind, object, report.scope, flow.marks)) return false
+  return kind === kinds[0] || !planned.has(formatKey(keyOf(kind, object)))
 }
 
-/** The objects themselves, and the exports that they need; an export that nobody needs comes with its own kind. */
-function entriesOf(
+interface OwnEntry {
+  key: ObjectKey
+  object: SweptObject
+}
+
+/** Services of the same namespaces, and the exports that are needed; one that nobody needs comes with its own kind. */
+function entriesAlong(
   kind: SweptKind,
-  due: readonly SweptObject[],
+  own: readonly OwnEntry[],
   lists: readonly ReadList[],
   pass: SweepPass,
 ): SweptEntry[] {
   const { flow, planned } = pass
-  const own = due.map((object) => ({ key: keyOf(kind, object), object }))
   const services = servicesAlong(kind, lists, pass).map((object) => ({
     key: keyOf('MultiClusterService', object),
     object,
   }))
   for (const { key } of services) planned.add(formatKey(key))
-  const entries: SweptEntry[] = [...own, ...services]
-  if (flow.reconcilers.ServiceExport === undefined) return entries
-  for (const { key, object } of [...own, ...services]) {
-    for (const name of exportsOf(key, object)) {
+  if (flow.reconcilers.ServiceExport === undefined) return services
+  const exports = [...own, ...services].flatMap(({ key, object }) =>
+    exportsOf(key, object).flatMap((name) => {
       const needed = { kind: 'ServiceExport', namespace: key.namespace, name } as const
       const text = formatKey(needed)
-      if (planned.has(text)) continue
+      if (planned.has(text)) return []
       planned.add(text)
-      entries.push({ key: needed })
-    }
-  }
-  return entries
+      return [{ key: needed }]
+    }),
+  )
+  return [...services, ...exports]
 }
 
 /** They come with the ingresses of their namespace, for which they were read. */

@@ -6,14 +6,16 @@ import { createKindWalk, type KindWalk } from './kind-walk.ts'
 import { listServed } from './list-served.ts'
 import type { SweepPass } from './sweep-pass.ts'
 import type { SweptKind, SweptObject } from './sweep-plan.ts'
-import type { SweepPosition } from './sweep-token.ts'
 
 export interface SweptPage {
   kind: SweptKind
   /** Of its objects, those that are to be reconciled. */
   due: readonly SweptObject[]
   page: ObjectList<SweptObject>
-  position: SweepPosition
+  /** The page after it; undefined after the last, and where it could not be listed. */
+  following: Promise<ObjectList<SweptObject> | undefined>
+  /** Whether objects of its first namespace may have been on a page that nobody told of. */
+  isFirst: boolean
 }
 
 /** Of one kind's pages, one after the other: what the objects send traffic to, in lists instead of one by one. */
@@ -52,9 +54,11 @@ export function createSurroundings({ flow, settings, signal }: SweepPass): Surro
   const walks = new Map<KindAround, KindWalk>()
   let before: ReadList[] = []
   let asked = 0
+  /** The namespace that the page before ended in. */
+  let endedIn: string | undefined
 
   async function around(kind: KindAround, swept: SweptPage, namespaces: Namespaces): Promise<ReadList[]> {
-    if (kind === swept.kind) return listEach(kind, namespaces, ownLists(namespaces, swept))
+    if (kind === swept.kind) return listEach(kind, namespaces, await ownLists(namespaces, swept, endedIn))
     return (await walkTo(kind, [...namespaces.keys()])) ?? listEach(kind, namespaces, [])
   }
 
@@ -81,6 +85,7 @@ export function createSurroundings({ flow, settings, signal }: SweepPass): Surro
     if (namespaces.size === 0) return []
     asked += namespaces.size
     before = (await Promise.all(kinds.map((kind) => around(kind, swept, namespaces)))).flat()
+    endedIn = lastNamespaceOf(swept.page)
     return before
   }
 }
@@ -91,13 +96,39 @@ function namespaceOf({ metadata }: SweptObject): string {
   return metadata.namespace ?? ''
 }
 
-/** Lists come namespace by namespace: only the first and the last of a page may go on elsewhere. */
-function ownLists(namespaces: Namespaces, { kind, page, position }: SweptPage): ReadList[] {
-  const [first, last] = [page.items[0], page.items.at(-1)]
-  const beganBefore = position.continue === undefined ? undefined : first && namespaceOf(first)
-  const goesOn = page.continue === undefined ? undefined : last && namespaceOf(last)
+function lastNamespaceOf({ items }: ObjectList<SweptObject>): string | undefined {
+  const last = items.at(-1)
+  return last && namespaceOf(last)
+}
+
+/**
+ * Lists come namespace by namespace: only the first and the last of a page may have objects elsewhere. Those of the last
+ * that are on the following page, and not on the one after it, are known.
+ */
+async function ownLists(
+  namespaces: Namespaces,
+  { kind, page, following, isFirst }: SweptPage,
+  endedIn: string | undefined,
+): Promise<ReadList[]> {
   const items = Map.groupBy(page.items, namespaceOf)
-  return [...namespaces.keys()].flatMap((namespace) =>
-    namespace === beganBefore || namespace === goesOn ? [] : [{ kind, namespace, items: items.get(namespace) ?? [] }],
-  )
+  const last = lastNamespaceOf(page)
+  const lists = [...namespaces.keys()].map((namespace) => ({ kind, namespace, items: items.get(namespace) ?? [] }))
+  const rest = page.continue === undefined ? [] : await restOf(last, following)
+  return lists.flatMap((list, index) => {
+    const { namespace } = list
+    if (index === 0 && (isFirst ? false : endedIn === undefined || endedIn === namespace)) return []
+    if (namespace !== last) return [list]
+    return rest === undefined ? [] : [{ ...list, items: [...list.items, ...rest] }]
+  })
+}
+
+/** On the following page; undefined where it may go on after that. */
+async function restOf(
+  namespace: string | undefined,
+  following: SweptPage['following'],
+): Promise<SweptObject[] | undefined> {
+  const page = await following
+  if (page === undefined) return undefined
+  const rest = page.items.filter((object) => namespaceOf(object) === namespace)
+  return page.continue !== undefined && rest.length === page.items.length ? undefined : rest
 }

@@ -17,7 +17,7 @@ export interface SweepSettings extends VerificationSettings {
 export interface SweepPass {
   report: SweepReport
   kinds: readonly SweptKind[]
-  shared: readonly ReadList[]
+  shared: Promise<readonly ReadList[]>
   flow: Flow
   /** Of these kinds, reconcilers for this call. */
   sweeping: Readonly<Partial<Record<Kind, SweepingReconciler>>>

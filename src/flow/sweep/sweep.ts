@@ -50,11 +50,12 @@ async function goOn(
 ): Promise<void> {
   const { report, signal } = given
   const { once, unfinished } = SCOPE_PLANS[report.scope]
-  const pass = await begin(progress.position.startedAt, isFromTheStart, given)
+  const pass = begin(progress.position.startedAt, isFromTheStart, given)
   const plan = createPagePlanner(pass)
   let ahead = plan(progress.position)
   await untilReady(pass)
-  for (let page = await ahead; page !== undefined; page = await ahead) {
+  let page = await ahead
+  while (page !== undefined) {
     // Read while this page is worked on. Whoever gives up asks no more what became of it.
     ahead = plan(page.next)
     ahead.catch(() => {})
@@ -64,29 +65,34 @@ async function goOn(
     report.listed += page.objects.length
     progress.position = page.next
     progress.begun = undefined
+    // Not kept while the next one is waited for.
+    page = undefined
+    page = await ahead
   }
   const last = [...once, ...overlooked(pass)]
   await reconcileEntries({ entries: last.map((key) => ({ key })), known: {} }, progress, pass)
   if (signal.aborted) return
-  if (isFromTheStart && !unfinished) rememberHosts(pass)
+  if (isFromTheStart && !unfinished) await rememberHosts(pass)
   if (!unfinished) await sweepOrphans(pass)
   progress.isThrough = true
 }
 
-async function begin(
+function begin(
   startedAt: number,
   isFromTheStart: boolean,
   given: Pick<SweepPass, 'report' | 'kinds' | 'flow' | 'settings' | 'signal'>,
-): Promise<SweepPass> {
+): SweepPass {
   const { report, kinds, flow, settings, signal } = given
   const isWhole = !SCOPE_PLANS[report.scope].unfinished
   const isDue = (uid: string) => isWhole && isVerificationDue(uid, startedAt, settings)
   const sweeping = isWhole ? sweepingOf(kinds, flow, { isFromTheStart, signal, isVerificationDue: isDue }) : {}
+  const shared = readShared(kinds, flow, settings, signal)
+  shared.catch(() => {})
   return {
     ...given,
     flow: { ...flow, reconcilers: { ...flow.reconcilers, ...sweeping } },
     sweeping,
-    shared: await readShared(kinds, flow, settings, signal),
+    shared,
     isVerificationDue: isDue,
     planned: new Set(),
     held: new Set(),
@@ -118,8 +124,8 @@ function overlooked({ sweeping }: SweepPass): ObjectKey[] {
 }
 
 /** Every Service was seen with these nodes, or is in the queue. */
-function rememberHosts({ kinds, shared, flow: { hosts } }: SweepPass): void {
-  const nodes = shared.find(({ kind }) => kind === 'Node')?.items
+async function rememberHosts({ kinds, shared, flow: { hosts } }: SweepPass): Promise<void> {
+  const nodes = (await shared).find(({ kind }) => kind === 'Node')?.items
   if (nodes !== undefined && kinds.includes('Service')) hosts?.remember(nodes as readonly Node[])
 }
 

@@ -221,7 +221,7 @@ function rememberPools<K extends BalancedKind>(
   { pools, key }: BalancerPass<K>,
 ): Outcome {
   if (outcome.kind === 'gone') {
-    pools.forget(key)
+    pools.forget(key, object.metadata.uid ?? '')
     return outcome
   }
   pools.remember(key, object.metadata.uid ?? '', inputs.memory)

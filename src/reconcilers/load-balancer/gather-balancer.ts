@@ -25,7 +25,7 @@ export async function lookAtBalancer<K extends BalancedKind>(
   earlier?: BalancerLook<ObjectOfKind[K]>,
 ): Promise<BalancerLook<ObjectOfKind[K]> | undefined> {
   const { resource, finalizer, takeOver, isVerificationDue } = pass
-  const object = await readObject(pass, reader, earlier?.object)
+  const object = await readObject(pass, reader, earlier)
   if (object === undefined) return undefined
   if (earlier !== undefined && isSameVersion(earlier.object, object)) return askedAnew(earlier, pass)
   const ownership = await ownershipOf(object, pass, reader)
@@ -53,10 +53,11 @@ export async function askedAnew<K extends BalancedKind, L extends BalancerLook<O
 async function readObject<K extends BalancedKind>(
   { key, resource, signal, held }: BalancerPass<K>,
   reader: ClusterReader,
-  earlier: ObjectOfKind[K] | undefined,
+  earlier: BalancerLook<ObjectOfKind[K]> | undefined,
 ): Promise<ObjectOfKind[K] | undefined> {
   held?.check()
-  const again = earlier && (await resource.readAgain?.(earlier, signal))
+  // What is only verified is told what it was told last, and needs nothing else that comes along.
+  const again = earlier?.verify === false ? await resource.readAgain?.(earlier.object, signal) : undefined
   return again === undefined ? reader.get(key, { signal }) : again.object
 }
 

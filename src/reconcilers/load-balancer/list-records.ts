@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
-import type { BalancerIdentity, BalancerRecord, ListedBalancer } from '../../provider/multicluster.ts'
+import type { BalancerRecord, ListedBalancer } from '../../provider/multicluster.ts'
 import { deadline } from '../deadline.ts'
 import { callProvider } from '../provider-call.ts'
 import type { BalancedKind, BalancedResource } from './balanced-resource.ts'
@@ -22,16 +22,14 @@ export function listRecords<K extends BalancedKind>(
 ): ListedRecords | undefined {
   const list = calls?.list
   if (list === undefined) return undefined
-  let records: ReadonlyMap<string, BalancerRecord> | undefined
-  let uids: readonly string[] | undefined
+  /** Of those that say nothing of what they are made from, undefined: that they are there is all that is known. */
+  let records: Map<string, BalancerRecord | undefined> | undefined
   const read = async () => {
     const { signal, cancel } = deadline(clock, providerDeadlineMs, parent)
     try {
       const key = { kind, namespace: '', name: '*' }
       const all = await callProvider(key, signal, () => list({ signal, logger, clusterId }))
-      const listed = all.filter((balancer) => balancer.clusterId === clusterId && balancer.kind === kind)
-      uids = listed.map(({ uid }) => uid)
-      records = recordsByName(listed)
+      records = recordsByUid(all.filter((balancer) => balancer.clusterId === clusterId && balancer.kind === kind))
     } catch (error) {
       if (parent.aborted) return
       logger.warn({ kind, error: String(error) }, 'balancers could not be listed: each is asked for')
@@ -41,20 +39,16 @@ export function listRecords<K extends BalancedKind>(
   }
   return {
     ready: read(),
-    recordOf: ({ metadata: { namespace = '', name, uid = '' } }) => records?.get(nameOf({ namespace, name, uid })),
-    names: (isOf) => uids?.every(isOf),
+    recordOf: ({ metadata: { uid = '' } }) => records?.get(uid),
+    names: (isOf) => records && [...records.keys()].every(isOf),
   }
 }
 
-/** What says nothing of what the balancer is made from tells no more than that it is there. */
-function recordsByName(listed: readonly ListedBalancer[]): Map<string, BalancerRecord> {
-  const records = new Map<string, BalancerRecord>()
-  for (const balancer of listed) {
-    if (balancer.record?.fingerprint !== undefined) records.set(nameOf(balancer), balancer.record)
+/** The identity is of one object by its uid alone; of what is named twice the provider is asked. */
+function recordsByUid(listed: readonly ListedBalancer[]): Map<string, BalancerRecord | undefined> {
+  const records = new Map<string, BalancerRecord | undefined>()
+  for (const { uid, record } of listed) {
+    records.set(uid, records.has(uid) || record?.fingerprint === undefined ? undefined : record)
   }
   return records
-}
-
-function nameOf({ namespace, name, uid }: Pick<BalancerIdentity, 'namespace' | 'name' | 'uid'>): string {
-  return `${uid} ${namespace}/${name}`
 }

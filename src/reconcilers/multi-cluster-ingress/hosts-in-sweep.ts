@@ -24,15 +24,16 @@ export function createHostsInSweeps(finalizer: string): HostsInSweeps {
     return {
       see(ingresses) {
         if (!isTold) return
+        const names = ingresses.flatMap((ingress) => (hasFinalizer(ingress, finalizer) ? claims.add(ingress) : []))
+        if (names.length === 0) return
+        // Of the same page, nobody was asked for yet.
         const page = new Set(ingresses.map(nameOf))
-        for (const ingress of ingresses) {
-          if (!hasFinalizer(ingress, finalizer)) continue
-          for (const name of claims.add(ingress)) if (!page.has(name)) overtaken.add(name)
-        }
+        for (const name of names) if (!page.has(name)) overtaken.add(name)
       },
       conflictsOf(ingress) {
         if (!hasHosts(ingress)) return []
-        return isTold ? hostConflicts(ingress, claims) : undefined
+        if (!isTold) return undefined
+        return claims.areContested() || !hasFinalizer(ingress, finalizer) ? hostConflicts(ingress, claims) : []
       },
       overlooked() {
         if (isFromTheStart) cameToTheEnd = true
