@@ -144,6 +144,10 @@ t.test('a provider without fingerprints is called each time, and nothing is writ
           const record = await fake.loadBalancer?.getLoadBalancer(ingress, context)
           return record?.status === undefined ? undefined : { status: record.status }
         },
+        async listLoadBalancers(context) {
+          const listed = (await fake.loadBalancer?.listLoadBalancers?.(context)) ?? []
+          return listed.map(({ record, ...identity }) => ({ ...identity, record: { status: record?.status ?? {} } }))
+        },
       },
     }),
   })
