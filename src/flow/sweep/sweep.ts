@@ -11,7 +11,7 @@ import { reconcileEntries } from './reconcile-entries.ts'
 import type { SweepPass, SweepSettings } from './sweep-pass.ts'
 import { SCOPE_PLANS, type SweptKind } from './sweep-plan.ts'
 import { positionReached, type SweepProgress } from './sweep-progress.ts'
-import { formatSweepToken, parseSweepToken } from './sweep-token.ts'
+import { formatSweepToken, parseSweepToken, type SweepPosition } from './sweep-token.ts'
 
 export interface SweepRequest {
   scope: SweepScope
@@ -51,14 +51,19 @@ async function goOn(
   const { report, signal } = given
   const { once, unfinished } = SCOPE_PLANS[report.scope]
   const pass = begin(progress.position.startedAt, isFromTheStart, given)
-  const plan = createPagePlanner(pass)
+  const planned = createPagePlanner(pass)
+  // Whoever gives up asks no more what became of it.
+  const plan = (position: SweepPosition) => {
+    const page = planned(position)
+    page.catch(() => {})
+    return page
+  }
   let ahead = plan(progress.position)
   await untilReady(pass)
   let page = await ahead
   while (page !== undefined) {
-    // Read while this page is worked on. Whoever gives up asks no more what became of it.
+    // Read while this page is worked on.
     ahead = plan(page.next)
-    ahead.catch(() => {})
     pass.sweeping[page.kind]?.see(page.objects)
     await reconcileEntries(page, progress, pass)
     if (signal.aborted) return
