@@ -37,8 +37,8 @@ function balancersIn(file: string): LoadBalancer {
 /** Of one that was made and then changed the last line counts. */
 function readBalancers(file: string): ListedBalancer[] {
   if (!existsSync(file)) return []
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const balancers = lines.filter((line) => line !== '').map((line): ListedBalancer => JSON.parse(line))
+  const lines = readFileSync(file, 'utf8').trimEnd()
+  const balancers: ListedBalancer[] = JSON.parse(`[${lines.replaceAll('\n', ',')}]`)
   return [...new Map(balancers.map((balancer) => [balancer.uid, balancer])).values()]
 }
 

@@ -109,15 +109,16 @@ function entriesAlong(
   }))
   for (const { key } of services) planned.add(formatKey(key))
   if (flow.reconcilers.ServiceExport === undefined) return services
-  const exports = [...own, ...services].flatMap(({ key, object }) =>
-    exportsOf(key, object).flatMap((name) => {
+  const exports: SweptEntry[] = []
+  for (const { key, object } of [...own, ...services]) {
+    for (const name of exportsOf(key, object)) {
       const needed = { kind: 'ServiceExport', namespace: key.namespace, name } as const
       const text = formatKey(needed)
-      if (planned.has(text)) return []
+      if (planned.has(text)) continue
       planned.add(text)
-      return [{ key: needed }]
-    }),
-  )
+      exports.push({ key: needed })
+    }
+  }
   return [...services, ...exports]
 }
 

@@ -5,9 +5,9 @@ import type { SweepReport, SweepScope } from '../../domain/sweep-report.ts'
 import { isVerificationDue } from '../../domain/verification.ts'
 import type { SweepCall, SweepingReconciler } from '../../reconcilers/reconciler.ts'
 import type { Flow } from '../flow.ts'
+import { createEntryWork } from './entry-work.ts'
 import { createPagePlanner } from './plan-page.ts'
 import { readShared } from './read-shared.ts'
-import { reconcileEntries } from './reconcile-entries.ts'
 import type { SweepPass, SweepSettings } from './sweep-pass.ts'
 import { SCOPE_PLANS, type SweptKind } from './sweep-plan.ts'
 import { positionReached, type SweepProgress } from './sweep-progress.ts'
@@ -58,24 +58,30 @@ async function goOn(
     page.catch(() => {})
     return page
   }
+  const work = createEntryWork(progress, pass)
   let ahead = plan(progress.position)
   await untilReady(pass)
-  let page = await ahead
-  while (page !== undefined) {
-    // Read while this page is worked on.
-    ahead = plan(page.next)
-    pass.sweeping[page.kind]?.see(page.objects)
-    await reconcileEntries(page, progress, pass)
-    if (signal.aborted) return
-    report.listed += page.objects.length
-    progress.position = page.next
-    progress.begun = undefined
-    // Not kept while the next one is waited for.
-    page = undefined
-    page = await ahead
+  try {
+    let page = await ahead
+    while (page !== undefined) {
+      // Read while this page is worked on.
+      ahead = plan(page.next)
+      pass.sweeping[page.kind]?.see(page.objects)
+      await work.begin(page)
+      if (signal.aborted) return
+      report.listed += page.objects.length
+      progress.position = page.next
+      progress.begun = undefined
+      // Not kept while the next one is waited for.
+      page = undefined
+      page = await ahead
+    }
+    await work.finish()
+    const last = [...once, ...overlooked(pass)]
+    await work.begin({ entries: last.map((key) => ({ key })), known: {} })
+  } finally {
+    await work.finish()
   }
-  const last = [...once, ...overlooked(pass)]
-  await reconcileEntries({ entries: last.map((key) => ({ key })), known: {} }, progress, pass)
   if (signal.aborted) return
   if (isFromTheStart && !unfinished) await rememberHosts(pass)
   if (!unfinished) await sweepOrphans(pass)
