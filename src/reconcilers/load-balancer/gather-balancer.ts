@@ -43,7 +43,7 @@ function isSameVersion(a: KubernetesObject, b: KubernetesObject): boolean {
 }
 
 /** The same look, with what the provider says now where it was said in a list. */
-export async function askedAnew<K extends BalancedKind, L extends BalancerLook<ObjectOfKind[K]>>(
+async function askedAnew<K extends BalancedKind, L extends BalancerLook<ObjectOfKind[K]>>(
   look: L,
   pass: BalancerPass<K>,
 ): Promise<L> {
