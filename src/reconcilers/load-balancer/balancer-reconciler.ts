@@ -192,8 +192,9 @@ async function apply<K extends BalancedKind>(
   return outcome.kind === 'settled' || outcome.kind === 'gone' ? rememberPools(snapshot, outcome, turn) : outcome
 }
 
+/** Nothing is assumed there. */
 function underLock<K extends BalancedKind>(
-  pass: BalancerPass<K>,
+  { assumed: _, ...pass }: BalancerPass<K>,
   work: (turn: HeldPass<K>) => Promise<Outcome>,
 ): Promise<Outcome> {
   return withLock(pass.lock, pass.key, pass.signal, (held) => work(withTurn(pass, held)))

@@ -79,13 +79,12 @@ export function isWriteCertain(look: BalancerLook): boolean {
 /** What the object is served in, as it is now; nothing where it is not to be served. */
 export async function readSurroundings<K extends BalancedKind>(
   look: BalancerLook<ObjectOfKind[K]>,
-  { resource, signal, held, assumed }: BalancerPass<K>,
+  { resource, signal, assumed }: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<Surroundings | undefined> {
   if (!isServed(look)) return undefined
   const { object } = look
-  const conflicts = held === undefined ? assumed?.conflictsOf(object) : undefined
-  return resource.surroundingsOf(object, reader, signal, conflicts)
+  return resource.surroundingsOf(object, reader, signal, assumed?.conflictsOf(object))
 }
 
 /** With everything that the balancer is made from. */
