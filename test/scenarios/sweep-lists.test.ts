@@ -217,6 +217,32 @@ t.test('what the list says is not believed where something would follow from it'
   }
 })
 
+t.test(
+  'of an object that changed since it was listed nothing that was listed is believed under its lock',
+  async (t) => {
+    const ingress = { kind: 'MultiClusterIngress', namespace: 'a', name: 'shop-0' } as const
+    let edits = 0
+    const world: World = await settle(['a'], 1, {
+      config: 'sweep: { intervalMs: 1000, periodMs: 1000 }\npropagation: { enabled: false }',
+      wrapStore: (store) => ({
+        ...store,
+        async get(key, options) {
+          if (edits === 1) {
+            edits += 1
+            await world.edit(ingress, { metadata: { annotations: { 'example.com/weight': '3' } } })
+          }
+          return store.get(key, options)
+        },
+      }),
+    })
+    const calls = world.calls().length
+    edits = 1
+    await sweep(world)
+    t.equal(edits, 2, 'it is verified, so it is read under its lock')
+    t.strictSame(world.calls().slice(calls), ['get', 'update'])
+  },
+)
+
 /** What the provider was told last, of those that it was told anything but to look. */
 function servedHosts(world: World, namespace: string, name: string): (string | undefined)[] | undefined {
   const told = world.handed.findLast(
