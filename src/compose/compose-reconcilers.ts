@@ -65,7 +65,8 @@ function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDepen
     removeOrphans: config.orphans.remove,
     consistencyWindowMs: consistencyWindow(provider.consistencyWindowMs, parts),
     clock,
-    pools: createProcessMemories(),
+    // Ingresses of one Service have the same pools.
+    pools: createProcessMemories(10_000, { shared: true }),
     settled: createProcessMemories(SETTLED),
     poolGraceMs: config.backends.graceMs,
     providerDeadlineMs: config.work.providerDeadlineMs,
