@@ -36,12 +36,17 @@ export function createHostClaims(): HostClaims {
     add(ingress) {
       if (isBeingDeleted(ingress)) return []
       const claimant = claimantOf(ingress)
-      return claimsOf(ingress).flatMap(({ identity }) => {
+      const overtaken: string[] = []
+      for (const { identity } of claimsOf(ingress)) {
         const known = claimants.get(identity)
-        if (known === undefined) claimants.set(identity, [claimant])
-        contested ||= known !== undefined
-        return known === undefined ? [] : insert(claimant, known)
-      })
+        if (known === undefined) {
+          claimants.set(identity, [claimant])
+        } else {
+          contested = true
+          overtaken.push(...insert(claimant, known))
+        }
+      }
+      return overtaken
     },
     areContested: () => contested,
     oldest(identity, apartFrom) {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { MultiClusterService } from '../../domain/multi-cluster-service.ts'
 import { formatKey, keyOf, type ObjectKey } from '../../domain/object-key.ts'
-import { referencedServices } from '../../domain/referenced-services.ts'
+import { ingressBackends } from '../../domain/referenced-services.ts'
 import type { ObjectList } from '../../ports/cluster-store.ts'
 import type { Known, ReadList } from '../known-reader.ts'
 import { listPage } from './list-page.ts'
@@ -43,7 +43,9 @@ export function createPagePlanner(pass: SweepPass): PlanPage {
   let ahead: { position: SweepPosition; page: Promise<ObjectList<SweptObject>> } | undefined
 
   /** Whether it could be listed is told to whoever takes it. */
-  function listAhead(kind: SweptKind, position: SweepPosition): Promise<ObjectList<SweptObject> | undefined> {
+  async function listAhead(position: SweepPosition): Promise<ObjectList<SweptObject> | undefined> {
+    const kind = kinds[position.kindIndex]
+    if (kind === undefined) return undefined
     const page = listPage(kind, position, pass)
     ahead = { position, page }
     return page.catch(() => undefined)
@@ -59,7 +61,8 @@ export function createPagePlanner(pass: SweepPass): PlanPage {
     if (kind === undefined) return undefined
     const page = await take(kind, position)
     const next = nextPosition(position, page.continue)
-    const following = page.continue === undefined ? Promise.resolve(undefined) : listAhead(kind, next)
+    const after = listAhead(next)
+    const following = page.continue === undefined ? Promise.resolve(undefined) : after
     if (isOverClusters(kind)) {
       for (const object of page.items) {
         if (hasFinalizer(object, flow.marks.finalizer)) held.add(object.metadata.uid ?? '')
@@ -109,17 +112,28 @@ function entriesAlong(
   }))
   for (const { key } of services) planned.add(formatKey(key))
   if (flow.reconcilers.ServiceExport === undefined) return services
+  return [...services, ...exportsAlong([...own, ...services], planned)]
+}
+
+/** Many objects of a namespace send traffic to the same Services. */
+function exportsAlong(entries: readonly OwnEntry[], planned: Set<string>): SweptEntry[] {
   const exports: SweptEntry[] = []
-  for (const { key, object } of [...own, ...services]) {
+  const seen = new Map<string, Set<string>>()
+  for (const { key, object } of entries) {
+    const { namespace } = key
+    const own = seen.get(namespace) ?? new Set()
+    seen.set(namespace, own)
     for (const name of exportsOf(key, object)) {
-      const needed = { kind: 'ServiceExport', namespace: key.namespace, name } as const
+      if (name === undefined || own.has(name)) continue
+      own.add(name)
+      const needed = { kind: 'ServiceExport', namespace, name } as const
       const text = formatKey(needed)
       if (planned.has(text)) continue
       planned.add(text)
       exports.push({ key: needed })
     }
   }
-  return [...services, ...exports]
+  return exports
 }
 
 /** They come with the ingresses of their namespace, for which they were read. */
@@ -137,8 +151,11 @@ function servicesAlong(
   )
 }
 
-function exportsOf({ kind }: ObjectKey, object: SweptObject): string[] {
-  if (kind === 'MultiClusterIngress') return referencedServices(object as MultiClusterIngress)
+/** In no order, and some more than once. */
+function exportsOf({ kind }: ObjectKey, object: SweptObject): (string | undefined)[] {
+  if (kind === 'MultiClusterIngress') {
+    return ingressBackends(object as MultiClusterIngress).map(({ service }) => service?.name || undefined)
+  }
   return kind === 'MultiClusterService' ? [object.metadata.name] : []
 }
 

@@ -78,9 +78,10 @@ async function goOn(
       page = undefined
       page = await ahead
     }
+    await work.begin(entriesOf(once))
     await work.finish()
-    const last = [...once, ...overlooked(pass)]
-    await work.begin({ entries: last.map((key) => ({ key })), known: {} })
+    if (signal.aborted) return
+    await work.begin(entriesOf(overlooked(pass)))
   } finally {
     await work.finish()
   }
@@ -130,6 +131,10 @@ async function untilReady({ sweeping, flow: { clock }, settings }: SweepPass): P
   const cancel = clock.after(settings.deadlineMs * PATIENCE, resolve)
   await Promise.race([patience, Promise.all(Object.values(sweeping).map((reconciler) => reconciler.ready()))])
   cancel()
+}
+
+function entriesOf(keys: readonly ObjectKey[]) {
+  return { entries: keys.map((key) => ({ key })), known: {} }
 }
 
 function overlooked({ sweeping }: SweepPass): ObjectKey[] {
