@@ -1,3 +1,4 @@
+import { nextTurn } from '../adapters/system/next-turn.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { SweepReport } from '../domain/sweep-report.ts'
@@ -43,7 +44,7 @@ export function composeWork(parts: WorkParts): Work {
   const locking = createLock({ ...parts, queue })
   const store = sharedLists(parts.store, ['Node'])
   const reconcilers = composeReconcilers({ ...parts, store }, observeLock(locking.lock, { clock, metrics }))
-  const flow: Flow = { ...parts, reader: store, reconcilers, ...hostsOf(parts) }
+  const flow: Flow = { ...parts, reader: store, reconcilers, nextTurn, ...hostsOf(parts) }
   return {
     workOn: (item, signal, caller) => workOn(item, flow, signal, caller),
     sweep: (request, signal) =>

@@ -6,7 +6,6 @@ import { isVerificationDue } from '../../domain/verification.ts'
 import type { SweepCall, SweepingReconciler } from '../../reconcilers/reconciler.ts'
 import type { Flow } from '../flow.ts'
 import { createEntryWork } from './entry-work.ts'
-import { nextTurn } from './next-turn.ts'
 import { createPagePlanner } from './plan-page.ts'
 import { readShared } from './read-shared.ts'
 import type { SweepPass, SweepSettings } from './sweep-pass.ts'
@@ -67,7 +66,7 @@ async function goOn(
     while (page !== undefined) {
       // Read while this page is worked on.
       ahead = plan(page.next)
-      await nextTurn()
+      await pass.flow.nextTurn?.()
       pass.sweeping[page.kind]?.see(page.objects)
       await work.begin(page)
       if (signal.aborted) return
