@@ -59,6 +59,7 @@ export type {
   BalancerIdentity,
   BalancerRecord,
   BalancerResult,
+  ListedBalancer,
   LoadBalancer,
   MCSLoadBalancer,
   MultiClusterProvider,

@@ -62,7 +62,7 @@ const PLANTED: { folder: string; text: string; rule: string }[] = [
     text: "import 'light-my-request'",
     rule: 'light-my-request-only-in-adapters-http',
   },
-  { folder: 'src/testing', text: "import '../flow/sweep.ts'", rule: 'testing-knows-contracts' },
+  { folder: 'src/testing', text: "import '../flow/sweep/sweep.ts'", rule: 'testing-knows-contracts' },
   { folder: 'src/config', text: "import '../compose/listen.ts'", rule: 'config-knows-adapters' },
   { folder: 'src/compose', text: "import '../cli/console.ts'", rule: 'compose-knows-all-but-cli' },
   { folder: 'src/cli', text: "import '../../functions/node/main.ts'", rule: 'src-knows-no-function-or-test' },

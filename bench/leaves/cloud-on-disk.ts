@@ -5,12 +5,7 @@ import { fromEnvironment } from '../../functions/from-environment.ts'
 import { giveUp } from '../../functions/give-up.ts'
 import { untilStopped } from '../../functions/until-stopped.ts'
 import { runFunction } from '../../src/compose/run-function.ts'
-import type {
-  BalancerIdentity,
-  BalancerResult,
-  LoadBalancer,
-  ProviderContext,
-} from '../../src/provider/multicluster.ts'
+import type { BalancerResult, ListedBalancer, LoadBalancer, ProviderContext } from '../../src/provider/multicluster.ts'
 import { createProviderRegistry, type ProviderFactory } from '../../src/provider/registry.ts'
 
 const STATUS = { ingress: [{ ip: '192.0.2.10' }] }
@@ -18,10 +13,11 @@ const STATUS = { ingress: [{ ip: '192.0.2.10' }] }
 const onDisk: ProviderFactory = ({ options: { file } }) => ({ name: 'disk', loadBalancer: balancersIn(String(file)) })
 
 function balancersIn(file: string): LoadBalancer {
-  const fingerprints = new Map(readBalancers(file).map(({ identity, fingerprint }) => [identity.uid, fingerprint]))
+  const fingerprints = new Map(readBalancers(file).map(({ uid, record }) => [uid, record?.fingerprint]))
   const keep = async (_: unknown, { identity, fingerprint }: ProviderContext): Promise<BalancerResult> => {
+    if (fingerprints.get(identity.uid) === fingerprint) return { status: STATUS, changed: false }
     fingerprints.set(identity.uid, fingerprint)
-    appendFileSync(file, `${JSON.stringify({ identity, fingerprint })}\n`)
+    appendFileSync(file, `${JSON.stringify({ ...identity, record: { status: STATUS, fingerprint } })}\n`)
     return { status: STATUS, changed: true }
   }
   return {
@@ -34,14 +30,16 @@ function balancersIn(file: string): LoadBalancer {
     async ensureLoadBalancerDeleted() {
       throw new Error('nothing is deleted here')
     },
-    listLoadBalancers: async () => readBalancers(file).map(({ identity }) => identity),
+    listLoadBalancers: async () => readBalancers(file),
   }
 }
 
-function readBalancers(file: string): { identity: BalancerIdentity; fingerprint: string }[] {
+/** Of one that was made and then changed the last line counts. */
+function readBalancers(file: string): ListedBalancer[] {
   if (!existsSync(file)) return []
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
+  const lines = readFileSync(file, 'utf8').trimEnd()
+  const balancers: ListedBalancer[] = JSON.parse(`[${lines.replaceAll('\n', ',')}]`)
+  return [...new Map(balancers.map((balancer) => [balancer.uid, balancer])).values()]
 }
 
 const registry = createProviderRegistry({ disk: onDisk })

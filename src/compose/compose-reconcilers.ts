@@ -18,6 +18,9 @@ import { consistencyWindow } from './consistency-window.ts'
 import type { ReconcilerParts } from './reconciler-parts.ts'
 import { servedCloud } from './served-cloud.ts'
 
+// Objects of which it is remembered how they were settled: some 20 MB.
+const SETTLED = 50_000
+
 /** One reconciler a kind. */
 export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['reconcilers'] {
   const { config, provider, store, clock, disowned = false } = parts
@@ -34,7 +37,12 @@ export function composeReconcilers(parts: ReconcilerParts, lock: Lock): Flow['re
     MultiClusterIngress: createMultiClusterIngressReconciler(provider.loadBalancer, ingress, dependencies),
     MultiClusterService: createMultiClusterServiceReconciler(provider.mcsLoadBalancer, service, dependencies),
     ...(config.propagation.enabled && {
-      ServiceExport: createServiceExportReconciler(exports, { store, lock, recorder }),
+      ServiceExport: createServiceExportReconciler(exports, {
+        store,
+        lock,
+        recorder,
+        settled: createProcessMemories(SETTLED),
+      }),
       ClusterPropagationPolicy: createServiceExportCrdReconciler({ takeOver }, { store, lock }),
     }),
   }
@@ -57,8 +65,9 @@ function balancerDependencies(parts: ReconcilerParts, lock: Lock): BalancerDepen
     removeOrphans: config.orphans.remove,
     consistencyWindowMs: consistencyWindow(provider.consistencyWindowMs, parts),
     clock,
-    pools: createProcessMemories(),
-    settled: createProcessMemories(50_000),
+    // Ingresses of one Service have the same pools.
+    pools: createProcessMemories(10_000, { shared: true }),
+    settled: createProcessMemories(SETTLED),
     poolGraceMs: config.backends.graceMs,
     providerDeadlineMs: config.work.providerDeadlineMs,
   }

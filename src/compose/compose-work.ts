@@ -1,3 +1,4 @@
+import { nextTurn } from '../adapters/system/next-turn.ts'
 import type { OurMarks } from '../domain/relevance.ts'
 import type { WorkResult } from '../domain/requeue.ts'
 import type { SweepReport } from '../domain/sweep-report.ts'
@@ -5,9 +6,9 @@ import type { TraceContext } from '../domain/trace-context.ts'
 import type { WorkItem } from '../domain/work-item.ts'
 import type { Flow } from '../flow/flow.ts'
 import { createHostMemory } from '../flow/host-memory.ts'
-import { observedSweep } from '../flow/observed-sweep.ts'
 import { sharedLists } from '../flow/shared-lists.ts'
-import type { SweepRequest } from '../flow/sweep.ts'
+import { observedSweep } from '../flow/sweep/observed-sweep.ts'
+import type { SweepRequest } from '../flow/sweep/sweep.ts'
 import { workOn } from '../flow/work-on.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { ServerClock } from '../ports/server-clock.ts'
@@ -43,7 +44,7 @@ export function composeWork(parts: WorkParts): Work {
   const locking = createLock({ ...parts, queue })
   const store = sharedLists(parts.store, ['Node'])
   const reconcilers = composeReconcilers({ ...parts, store }, observeLock(locking.lock, { clock, metrics }))
-  const flow: Flow = { ...parts, reader: store, reconcilers, ...hostsOf(parts) }
+  const flow: Flow = { ...parts, reader: store, reconcilers, nextTurn, ...hostsOf(parts) }
   return {
     workOn: (item, signal, caller) => workOn(item, flow, signal, caller),
     sweep: (request, signal) =>

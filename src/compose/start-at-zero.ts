@@ -1,7 +1,7 @@
 import { DOOR_METRICS } from '../adapters/http/door-metrics.ts'
 import type { Kind } from '../domain/kinds.ts'
 import { FLOW_METRICS } from '../flow/flow-metrics.ts'
-import { SWEEP_METRICS } from '../flow/sweep-metrics.ts'
+import { SWEEP_METRICS } from '../flow/sweep/sweep-metrics.ts'
 import type { Metrics } from '../ports/metrics.ts'
 
 /** The increase of a counter that appears with its first fault is not seen: what alerts ask for is there from the start. */

@@ -1,6 +1,7 @@
 import type { SweepReport } from '../domain/sweep-report.ts'
 import type { Flow } from '../flow/flow.ts'
-import { type SweepRequest, type SweepSettings, sweep } from '../flow/sweep.ts'
+import { type SweepRequest, sweep } from '../flow/sweep/sweep.ts'
+import type { SweepSettings } from '../flow/sweep/sweep-pass.ts'
 import type { ConfiguredLock } from './create-lock.ts'
 
 /** A sweep; a whole one that has come to its end also looks after what dead holders of the lock left behind. */

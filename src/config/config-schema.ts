@@ -159,7 +159,7 @@ export const CONFIG_SCHEMA = {
       concurrency: count(8, 1_000),
       deadlineMs: milliseconds(50_000, 3_600_000),
       intervalMs: milliseconds(300_000, 86_400_000),
-      periodMs: milliseconds(3_600_000, 86_400_000),
+      periodMs: milliseconds(43_200_000, 86_400_000),
     }),
     watch: section({
       resources: {

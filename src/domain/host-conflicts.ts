@@ -13,7 +13,10 @@ export interface HostConflict {
 
 /** Who claims which path of which host. */
 export interface HostClaims {
-  add(ingress: MultiClusterIngress): void
+  /** Answers whom it is older than, of all that claim the same, where it is the oldest: namespaces and names. */
+  add(ingress: MultiClusterIngress): string[]
+  /** Whether anything is claimed by more than one. */
+  areContested(): boolean
   /** The oldest that claims this, apart from the ingress itself. */
   oldest(identity: string, apartFrom: string): Claimant | undefined
 }
@@ -26,24 +29,45 @@ interface Claimant {
 
 /** Of ingresses that may be many: the objects themselves are not kept. */
 export function createHostClaims(): HostClaims {
-  // The oldest of all, and the one after it: one of the two is not the ingress that asks.
-  const oldest = new Map<string, [Claimant, Claimant?]>()
+  // The oldest of all, and the one after it: one of the two is not the ingress that asks. Then all others.
+  const claimants = new Map<string, Claimant[]>()
+  let contested = false
   return {
     add(ingress) {
-      if (isBeingDeleted(ingress)) return
+      if (isBeingDeleted(ingress)) return []
       const claimant = claimantOf(ingress)
+      const overtaken: string[] = []
       for (const { identity } of claimsOf(ingress)) {
-        const [first, second] = oldest.get(identity) ?? []
-        if (first === undefined) oldest.set(identity, [claimant])
-        else if (first.name === claimant.name) continue
-        else if (isOlder(claimant, first)) oldest.set(identity, [claimant, first])
-        else if (second === undefined || isOlder(claimant, second)) oldest.set(identity, [first, claimant])
+        const known = claimants.get(identity)
+        if (known === undefined) {
+          claimants.set(identity, [claimant])
+        } else {
+          contested = true
+          overtaken.push(...insert(claimant, known))
+        }
       }
+      return overtaken
     },
+    areContested: () => contested,
     oldest(identity, apartFrom) {
-      return oldest.get(identity)?.find((claimant) => claimant?.name !== apartFrom)
+      return claimants.get(identity)?.find(({ name }) => name !== apartFrom)
     },
   }
+}
+
+/** Answers those for whom it is another now that is older than they are. */
+function insert(claimant: Claimant, known: Claimant[]): string[] {
+  const [first, second] = known
+  if (first === undefined || first.name === claimant.name) return []
+  const place = isOlder(claimant, first) ? 0 : second === undefined || isOlder(claimant, second) ? 1 : known.length
+  const overtaken = place === 0 ? known.map(({ name }) => name) : []
+  // Only the first two are in order: with thousands for one path, none is moved for each that comes.
+  if (place < 2 && second !== undefined) {
+    known.push(second)
+    known[1] = place === 0 ? first : claimant
+    known[0] = place === 0 ? claimant : first
+  } else known.splice(place, 0, claimant)
+  return overtaken
 }
 
 /**

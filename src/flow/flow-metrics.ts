@@ -11,7 +11,7 @@ export const FLOW_METRICS = {
   reconciles: {
     name: 'controller_runtime_reconcile_total',
     type: 'counter',
-    help: 'Passes over an object, by controller (its kind) and result: success, requeue_after, error.',
+    help: 'Passes over an object, by controller (its kind) and result: success, requeue_after, error; success too where a sweep finds it settled by versions alone.',
     labels: ['controller', 'result'],
   },
   reconcileErrors: {
@@ -29,7 +29,7 @@ export const FLOW_METRICS = {
   reconcileTime: {
     name: 'controller_runtime_reconcile_time_seconds',
     type: 'histogram',
-    help: 'Time of one pass.',
+    help: 'Time of one pass; none where a sweep finds an object settled by versions alone.',
     labels: ['controller'],
     buckets: RECONCILE_BUCKETS,
   },

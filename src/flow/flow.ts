@@ -19,6 +19,8 @@ export interface Flow {
   /** Where Services themselves are served. */
   hosts?: HostMemory
   clock: Clock
+  /** What was asked of others is on its way when this resolves. Absent where nothing has to be sent. */
+  nextTurn?: () => Promise<void>
   logger: Logger
   metrics: Metrics
   /** Absent where nobody collects traces. */

@@ -49,9 +49,9 @@ export interface LoadBalancer {
   ensureLoadBalancerDeleted(ingress: MultiClusterIngress | undefined, context: ProviderContext): Promise<void>
   /**
    * Every balancer of this control plane in the provider's record, for finding those whose object is gone. Balancers that
-   * a user brought, keeps or disowned are not in it.
+   * a user brought, keeps or disowned are not in it. Whole or not at all: what is cut off is an error.
    */
-  listLoadBalancers?(context: ListContext): Promise<BalancerIdentity[]>
+  listLoadBalancers?(context: ListContext): Promise<ListedBalancer[]>
   /** What it can send to beside pods; nothing when absent. What it cannot becomes an empty route and a Warning. */
   readonly supports?: BackendSupport
   /** Pure and quick, no cloud call: what is wrong with this object for this cloud. Asked by the validate door. */
@@ -64,7 +64,7 @@ export interface MCSLoadBalancer {
   ensureMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   updateMCSLoadBalancer(service: MultiClusterService, context: ProviderContext): Promise<BalancerResult>
   ensureMCSLoadBalancerDeleted(service: MultiClusterService | undefined, context: ProviderContext): Promise<void>
-  listMCSLoadBalancers?(context: ListContext): Promise<BalancerIdentity[]>
+  listMCSLoadBalancers?(context: ListContext): Promise<ListedBalancer[]>
   readonly supports?: BackendSupport
   validate?(service: MultiClusterService): Finding[]
 }
@@ -98,6 +98,15 @@ export interface BalancerIdentity {
   namespace: string
   name: string
   uid: string
+}
+
+/** One of a list. */
+export interface ListedBalancer extends BalancerIdentity {
+  /**
+   * What `get…` answers of it at this moment, so that a sweep asks for the list instead of each balancer; absent where
+   * that cannot be said for all, and `get…` is to be asked.
+   */
+  record?: BalancerRecord
 }
 
 export interface ListContext {

@@ -1,5 +1,5 @@
 import { sameLoadBalancerStatus } from '../domain/load-balancer-status.ts'
-import type { BalancerIdentity } from '../provider/multicluster.ts'
+import type { BalancerIdentity, ListedBalancer } from '../provider/multicluster.ts'
 import { type Bench, CLUSTER_ID } from './bench.ts'
 import type { ConformanceCheck } from './conformance-check.ts'
 import { demand } from './conformance-fault.ts'
@@ -145,6 +145,16 @@ export const LEVEL_TWO: readonly ConformanceCheck[] = [
           found.some((each) => isSame(each, identity)),
           `list does not name ${identity.name} by cluster, kind, namespace, name and uid`,
         )
+      for (const { record, ...identity } of found) {
+        if (record === undefined || ![one, two].some((each) => isSame(each, identity))) continue
+        const now = await bench.get(identity)
+        demand(
+          now !== undefined &&
+            record.fingerprint === now.fingerprint &&
+            sameLoadBalancerStatus(record.status, now.status),
+          `list says of ${identity.name} something else than get`,
+        )
+      }
       await bench.delete(one)
       const left = await listed(bench)
       demand(!left.some((each) => isSame(each, one)), 'list still names what was deleted')
@@ -214,7 +224,7 @@ function withoutList({ balancer }: Bench): string | undefined {
   return balancer.list === undefined ? 'it has no list: orphans are not found' : undefined
 }
 
-async function listed({ balancer }: Bench): Promise<BalancerIdentity[]> {
+async function listed({ balancer }: Bench): Promise<ListedBalancer[]> {
   return (await balancer.list?.(CLUSTER_ID, new AbortController().signal)) ?? []
 }
 

@@ -8,6 +8,7 @@ import type {
   BalancerIdentity,
   BalancerRecord,
   BalancerResult,
+  ListedBalancer,
   LoadBalancer,
   MCSLoadBalancer,
   ProviderContext,
@@ -32,7 +33,7 @@ export interface TestedBalancer {
   delete(request: BalancerRequest): Promise<void>
   /** The object is gone: only the identity is known. */
   deleteGone(request: BalancerRequest): Promise<void>
-  list: ((clusterId: string, signal: AbortSignal) => Promise<BalancerIdentity[]>) | undefined
+  list: ((clusterId: string, signal: AbortSignal) => Promise<ListedBalancer[]>) | undefined
   validate: ((identity: BalancerIdentity) => unknown) | undefined
   /** Methods that changed what was handed to them. */
   changedArguments(): readonly string[]

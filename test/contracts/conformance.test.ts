@@ -504,3 +504,17 @@ t.test('the report is for people', async (t) => {
   t.match(text, /\nskipped MultiClusterIngress\/validate-is-pure\n {8}it has no validate\n/)
   t.match(text, /\n\nwrong: level 1 not passed: \d+ passed, \d+ failed, 1 skipped$/)
 })
+
+t.test('a list whose records are not what get answers is found', async (t) => {
+  const createProvider = () =>
+    wrong((right) => ({
+      listLoadBalancers: async (context) =>
+        ((await right.listLoadBalancers?.(context)) ?? []).map((listed) => ({
+          ...listed,
+          record: { fingerprint: 'old' },
+        })),
+    }))
+  const { results } = await examineProvider({ createProvider, level: 2 })
+  const failed = results.filter(({ outcome }) => outcome === 'failed')
+  t.match(failed, [{ check: 'MultiClusterIngress/list-is-the-record', message: /something else than get/ }])
+})

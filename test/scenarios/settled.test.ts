@@ -1,7 +1,9 @@
 import t from 'tap'
 import { createProcessMemories } from '../../src/adapters/memory/process-memories.ts'
 import type { KubernetesObject } from '../../src/domain/kubernetes-object.ts'
+import type { SettledPass } from '../../src/reconcilers/load-balancer/settled-pass.ts'
 import { isSettledStill } from '../../src/reconcilers/load-balancer/settled-still.ts'
+import type { Answer } from '../../src/reconcilers/question.ts'
 import {
   buildBinding,
   buildClass,
@@ -199,48 +201,65 @@ for (const { changed, of, change } of [
   })
 }
 
-t.test('a sweep finds that the balancer is gone, or was made from something else', async (t) => {
-  for (const found of [undefined, { fingerprint: 'of before' }]) {
-    let isLost = false
-    const world = createWorld({
-      objects: OBJECTS,
-      config: SELDOM,
-      provider: (fake) => ({
-        ...fake,
-        ...(fake.loadBalancer && {
-          loadBalancer: {
-            ...fake.loadBalancer,
-            getLoadBalancer: async (object, context) =>
-              isLost ? found : fake.loadBalancer?.getLoadBalancer(object, context),
-          },
+for (const lists of [true, false]) {
+  const how = lists ? 'that lists what it knows' : 'that is asked for each'
+  t.test(`a sweep finds that the balancer is gone, or was made from something else: a provider ${how}`, async (t) => {
+    for (const found of [undefined, { fingerprint: 'of before' }]) {
+      let isLost = false
+      const world = createWorld({
+        objects: OBJECTS,
+        config: SELDOM,
+        provider: ({ loadBalancer, ...fake }) => ({
+          ...fake,
+          ...(loadBalancer && {
+            loadBalancer: {
+              ...loadBalancer,
+              getLoadBalancer: async (object, context) =>
+                isLost ? found : loadBalancer.getLoadBalancer(object, context),
+              listLoadBalancers: async (context) =>
+                ((await loadBalancer.listLoadBalancers?.(context)) ?? []).flatMap(({ record, ...identity }) => {
+                  if (!lists) return [identity]
+                  if (!isLost) return [{ ...identity, ...(record && { record }) }]
+                  return found === undefined ? [] : [{ ...identity, record: found }]
+                }),
+            },
+          }),
         }),
-      }),
-    })
-    for (let times = 0; times < 3; times += 1) await sweep(world)
-    const calls = world.calls().length
-    isLost = true
-    await sweep(world)
-    t.match(world.calls().slice(calls), found === undefined ? /ensure/ : /update/)
-  }
-})
+      })
+      for (let times = 0; times < 3; times += 1) await sweep(world)
+      const calls = world.calls().length
+      isLost = true
+      await sweep(world)
+      t.match(world.calls().slice(calls).join(), found === undefined ? /ensure/ : /update/)
+    }
+  })
+}
 
 t.test('what is settled with the same versions is settled still', (t) => {
   const key = { kind: 'MultiClusterIngress', namespace: 'shop', name: 'storefront' } as const
-  const settled = createProcessMemories<{ resourceVersion: string; versions: string; fingerprint: string }>()
-  settled.remember(key, 'uid-1', { resourceVersion: '7', versions: 'all', fingerprint: 'f' })
+  const settled = createProcessMemories<SettledPass>()
+  const answer = (version: string): Answer => ({
+    question: { text: 'Service/shop/web', kind: 'Service', namespace: 'shop', name: 'web' },
+    version,
+  })
+  const world = { answers: [answer('uid-2@5')], conflicts: '' }
+  settled.remember(key, 'uid-1', { resourceVersion: '7', ...world, fingerprint: 'f' })
   const stored = { ...ingress, status: { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } } }
   const object = { ...stored, metadata: { ...stored.metadata, uid: 'uid-1', resourceVersion: '7' } }
   const record = { fingerprint: 'f', status: { ingress: [{ ip: '203.0.113.7' }] } }
-  const is = (look: object, versions = 'all') =>
-    isSettledStill({ object, record, verify: false, ...look } as never, versions, { settled, key } as never)
+  const is = (look: object, now: object = {}) =>
+    isSettledStill({ object, record, verify: false, ...look } as never, { ...world, ...now }, { settled, key } as never)
   t.ok(is({}))
   t.ok(is({ record: { fingerprint: 'f' } }), 'the provider says nothing of its address')
-  t.notOk(is({}, 'others'))
+  t.notOk(is({}, { answers: [answer('uid-2@6')] }))
+  t.notOk(is({}, { answers: [] }))
+  t.notOk(is({}, { conflicts: 'with another' }))
   t.notOk(is({ verify: true }))
   t.notOk(is({ record: undefined }))
   t.notOk(is({ record: {} }), 'a provider that keeps no fingerprint')
   t.notOk(is({ record: { ...record, fingerprint: 'g' } }))
   t.notOk(is({ record: { ...record, status: { ingress: [{ ip: '203.0.113.8' }] } } }), 'another address')
-  t.notOk(is({ object: { ...object, metadata: { ...object.metadata, uid: 'uid-2' } } }), 'another of its name')
+  t.notOk(is({ object: { ...object, metadata: { ...object.metadata, resourceVersion: '8' } } }), 'another version')
+  t.notOk(is({ object: { ...object, metadata: { ...object.metadata, uid: 'uid-3' } } }), 'another of its name')
   t.end()
 })

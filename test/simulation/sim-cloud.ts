@@ -120,6 +120,12 @@ export function createSimCloud(parts: CloudParts): SimCloud {
   }
 
   /** While it settles it says one thing and then another. */
+  function recordOf(balancer: SimBalancer): BalancerRecord {
+    if (balancer.readyAt > scheduler.now()) return {}
+    const { fingerprint } = balancer
+    return { status: statusOf(balancer), ...(fingerprint === '' ? {} : { fingerprint }) }
+  }
+
   function statusOf({ address, flapUntil }: SimBalancer): LoadBalancerStatus {
     asked += 1
     const shown = scheduler.now() < flapUntil && asked % 2 === 0 ? '198.51.100.1' : address
@@ -199,12 +205,7 @@ export function createSimCloud(parts: CloudParts): SimCloud {
     const get = (context: ProviderContext): Promise<BalancerRecord | undefined> =>
       call(client, 'get', context, () => {
         const balancer = find(context.identity)
-        if (balancer === undefined) return undefined
-        if (balancer.readyAt > scheduler.now()) return {}
-        return {
-          status: statusOf(balancer),
-          ...(balancer.fingerprint === '' ? {} : { fingerprint: balancer.fingerprint }),
-        }
+        return balancer && recordOf(balancer)
       })
     const ensure = (object: Served, context: ProviderContext): Promise<BalancerResult> =>
       told('ensure', context, false, () =>
@@ -229,7 +230,9 @@ export function createSimCloud(parts: CloudParts): SimCloud {
         call(client, 'ensureDeleted', context, (fault) => remove(context.identity, fault)),
       )
     const list = (context: { signal: AbortSignal }) =>
-      call(client, 'list', context, () => balancers.map(({ identity }) => ({ ...identity })))
+      call(client, 'list', context, () =>
+        balancers.map((balancer) => ({ ...balancer.identity, record: recordOf(balancer) })),
+      )
     return {
       name: 'fake',
       ...(setting.windowMs === 0 ? {} : { consistencyWindowMs: setting.windowMs }),

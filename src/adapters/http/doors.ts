@@ -5,7 +5,7 @@ import type { JsonPatchOperation } from '../../domain/json-patch.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { SweepReport } from '../../domain/sweep-report.ts'
 import type { WorkItem } from '../../domain/work-item.ts'
-import type { SweepRequest } from '../../flow/sweep.ts'
+import type { SweepRequest } from '../../flow/sweep/sweep.ts'
 
 /**
  * What stands behind the HTTP doors. Everything a door hands over is decoded and its types are checked, with one

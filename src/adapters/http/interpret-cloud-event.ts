@@ -1,7 +1,7 @@
 import type { ClusterEvent, Operation } from '../../domain/cluster-event.ts'
 import { kindOf } from '../../domain/kinds.ts'
 import type { WorkItem } from '../../domain/work-item.ts'
-import type { SweepRequest } from '../../flow/sweep.ts'
+import type { SweepRequest } from '../../flow/sweep/sweep.ts'
 import { badRequest } from './bad-request.ts'
 import type { CloudEvent } from './cloud-event.ts'
 import { decodeKubernetesObject } from './decode-kubernetes-object.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { SWEEP_SCOPES } from '../../domain/sweep-report.ts'
-import type { SweepRequest } from '../../flow/sweep.ts'
+import type { SweepRequest } from '../../flow/sweep/sweep.ts'
 import { UNTRACED } from '../../flow/untraced.ts'
 import { badRequest } from './bad-request.ts'
 import { withDeadline } from './deadline.ts'

@@ -201,10 +201,19 @@ function listIn<K extends Kind>(kind: K, answer: ApiAnswer, object: ObjectKey): 
   if (!(Array.isArray(items) || items === null) || !isRecord(metadata)) throw unreadable(answer, object)
   const { resourceVersion, continue: token } = metadata
   return {
-    items: (items ?? []).map((item) => ({ apiVersion: apiVersionOf(kind), kind, ...item })),
+    items: typed(items ?? [], kind),
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
   }
+}
+
+/** They are ours alone: no copy is made of each. */
+function typed<K extends Kind>(items: Partial<ObjectOfKind[K]>[], kind: K): ObjectOfKind[K][] {
+  for (const item of items) {
+    item.apiVersion ??= apiVersionOf(kind)
+    item.kind ??= kind
+  }
+  return items as ObjectOfKind[K][]
 }
 
 function unreadable({ statusCode }: ApiAnswer, object: ObjectKey): CatalogueError {

@@ -5,6 +5,7 @@ import type {
   BalancerIdentity,
   BalancerRecord,
   ListContext,
+  ListedBalancer,
   LoadBalancer,
   MCSLoadBalancer,
   ProviderContext,
@@ -178,11 +179,13 @@ function makingService(context: ServiceMakingContext, calling: Calling) {
   return { ...ofService(context, calling), sourceRanges, healthCheck: healthCheck ?? undefined, fingerprint }
 }
 
-/** Fields of its own that a provider leaves in its records stay here. */
 function recordAnswer(record: BalancerRecord | undefined): { record: BalancerRecord | null } {
-  if (record === undefined) return { record: null }
-  const { status, fingerprint } = record
-  return { record: { ...(status && { status }), ...(fingerprint !== undefined && { fingerprint }) } }
+  return { record: record === undefined ? null : shownRecord(record) }
+}
+
+/** Fields of its own that a provider leaves in its records stay here. */
+function shownRecord({ status, fingerprint }: BalancerRecord): BalancerRecord {
+  return { ...(status && { status }), ...(fingerprint !== undefined && { fingerprint }) }
 }
 
 function resultAnswer({ status, changed }: Pick<AnswerOf<'load-balancer/ensure'>['result'], 'status' | 'changed'>) {
@@ -199,14 +202,15 @@ function withShownMessage<T extends { message: string }>(said: T): T {
   return { ...said, message: cleanDetail(said.message) }
 }
 
-function balancersAnswer(all: readonly BalancerIdentity[], request: { limit: number; continue?: string }) {
+function balancersAnswer(all: readonly ListedBalancer[], request: { limit: number; continue?: string }) {
   const { entries, ...rest } = pageOf(all, identityKey, request)
-  const balancers = entries.map(({ clusterId, kind, namespace, name, uid }) => ({
+  const balancers = entries.map(({ clusterId, kind, namespace, name, uid, record }) => ({
     clusterId,
     kind,
     namespace,
     name,
     uid,
+    ...(record && { record: shownRecord(record) }),
   }))
   return { balancers, ...rest }
 }

@@ -8,7 +8,7 @@ import type { Route } from '../../domain/nodes/route.ts'
 import type { Service } from '../../domain/service.ts'
 import type { BalancerOptions } from '../../domain/service-balancer/balancer-options.ts'
 import type { CloudBalancerResult, InstanceMetadata } from '../cloud.ts'
-import type { BalancerIdentity, BalancerRecord, BalancerResult } from '../multicluster.ts'
+import type { BalancerIdentity, BalancerRecord, BalancerResult, ListedBalancer } from '../multicluster.ts'
 
 /**
  * The provider contract over HTTP: one POST a method, to `/v1/<operation>`, and `GET /v1/provider` (`Description`).
@@ -142,7 +142,7 @@ interface BalancerExchanges<O> {
   ensure: { request: { object: O; context: MakingContext }; answer: { result: BalancerResult } }
   /** `object` is null when it is gone. */
   delete: { request: { object: O | null; context: IdentityContext }; answer: { absent: true } }
-  list: { request: Paged & { context: ClusterContext }; answer: { balancers: BalancerIdentity[]; continue?: string } }
+  list: { request: Paged & { context: ClusterContext }; answer: { balancers: ListedBalancer[]; continue?: string } }
   validate: { request: { object: O; context: Timed }; answer: { findings: Finding[] } }
 }
 

@@ -54,6 +54,14 @@ const page = { limit: integer(1, 1_000), continue: text(2_000) }
 const result = { status: ref('LoadBalancerStatus'), changed: boolean }
 const rest = { continue: text(2_000, 1) }
 
+const identity = {
+  clusterId: text(63, 1),
+  kind: { enum: ['MultiClusterIngress', 'MultiClusterService', 'Service'] },
+  namespace: name,
+  name,
+  uid: name,
+}
+
 /**
  * Every schema of the protocol by name: what a server takes, and what a client believes. `openapi-provider.yaml` has the
  * same ones; a test compares the two.
@@ -101,13 +109,9 @@ export const PROTOCOL_SCHEMAS: Readonly<Record<string, ProtocolSchema>> = {
     required: ['kind', 'status', 'detail'],
   },
 
-  Identity: exactly({
-    clusterId: text(63, 1),
-    kind: { enum: ['MultiClusterIngress', 'MultiClusterService', 'Service'] },
-    namespace: name,
-    name,
-    uid: name,
-  }),
+  Identity: exactly(identity),
+  Record: exactly({ status: ref('LoadBalancerStatus'), fingerprint: text(1_000) }, []),
+  ListedBalancer: exactly({ ...identity, record: ref('Record') }, Object.keys(identity)),
   LoadBalancerStatus: exactly(
     {
       ingress: list(
@@ -244,7 +248,7 @@ export const PROTOCOL_SCHEMAS: Readonly<Record<string, ProtocolSchema>> = {
   RouteDeleteRequest: atLeast({ clusterName, route: ref('Route'), context: ref('ClusterContext') }),
 
   RecordAnswer: exactly({
-    record: orNull(exactly({ status: ref('LoadBalancerStatus'), fingerprint: text(1_000) }, [])),
+    record: orNull(ref('Record')),
   }),
   ResultAnswer: exactly({ result: exactly(result, []) }),
   ServiceResultAnswer: exactly({
@@ -264,7 +268,7 @@ export const PROTOCOL_SCHEMAS: Readonly<Record<string, ProtocolSchema>> = {
   }),
   AbsentAnswer: exactly({ absent: { const: true } }),
   PresentAnswer: exactly({ present: { const: true } }),
-  BalancersAnswer: exactly({ balancers: list(ref('Identity'), 1_000), ...rest }, ['balancers']),
+  BalancersAnswer: exactly({ balancers: list(ref('ListedBalancer'), 1_000), ...rest }, ['balancers']),
   FindingsAnswer: exactly({
     findings: list(
       exactly({

@@ -1,7 +1,7 @@
 import type { LoadBalancerStatus } from '../../domain/load-balancer-status.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { RetryAfter } from '../../provider/errors.ts'
-import type { BalancerIdentity, BalancerRecord, ProviderContext } from '../../provider/multicluster.ts'
+import type { BalancerIdentity, BalancerRecord, ListedBalancer, ProviderContext } from '../../provider/multicluster.ts'
 
 export interface FakeBalancer {
   identity: BalancerIdentity
@@ -37,6 +37,8 @@ export interface FakeCloud {
   ensure(context: ProviderContext): Promise<LoadBalancerStatus>
   update(context: ProviderContext): Promise<{ status: LoadBalancerStatus; changed: boolean }>
   ensureDeleted(context: ProviderContext): Promise<void>
+  /** With what `get` says of each. */
+  list(clusterId: string, kind: BalancerIdentity['kind']): ListedBalancer[]
   balancers(): FakeBalancer[]
   calls(): readonly FakeCall[]
 }
@@ -85,14 +87,17 @@ export function createFakeCloud({ delayMs, failure, clock }: FakeCloudOptions): 
     return { ingress: [{ ip: address }] }
   }
 
+  /** Until it has an address its creation is not finished, so it states no fingerprint. */
+  function recordOf(balancer: FakeBalancer): BalancerRecord {
+    if (balancer.readyAt > clock.now()) return {}
+    return { status: statusOf(balancer), fingerprint: balancer.fingerprint }
+  }
+
   return {
     get: (context) =>
       act('get', context, () => {
         const balancer = existing(context)
-        if (balancer === undefined) return undefined
-        // Until it has an address its creation is not finished, so it states no fingerprint.
-        if (balancer.readyAt > clock.now()) return {}
-        return { status: statusOf(balancer), fingerprint: balancer.fingerprint }
+        return balancer && recordOf(balancer)
       }),
     ensure: (context) =>
       act('ensure', context, () => {
@@ -113,6 +118,10 @@ export function createFakeCloud({ delayMs, failure, clock }: FakeCloudOptions): 
         balancers.delete(name)
         addresses.giveBack(name)
       }),
+    list: (clusterId, kind) =>
+      [...balancers.values()]
+        .filter(({ identity }) => identity.clusterId === clusterId && identity.kind === kind)
+        .map((balancer) => ({ ...balancer.identity, record: recordOf(balancer) })),
     balancers: () => [...balancers.values()],
     calls: () => calls,
   }

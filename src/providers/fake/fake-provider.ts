@@ -1,9 +1,4 @@
-import type {
-  BalancerIdentity,
-  LoadBalancer,
-  MCSLoadBalancer,
-  MultiClusterProvider,
-} from '../../provider/multicluster.ts'
+import type { LoadBalancer, MCSLoadBalancer, MultiClusterProvider } from '../../provider/multicluster.ts'
 import type { ProviderFactory, ProviderSetup } from '../../provider/registry.ts'
 import { createFakeCloud, type FakeCloud, type FakeCloudOptions } from './fake-cloud.ts'
 import { createFakeClusterCloud } from './fake-cluster-cloud.ts'
@@ -42,7 +37,7 @@ function ingressBalancer(cloud: FakeCloud): LoadBalancer {
     ensureLoadBalancer: async (_ingress, context) => ({ status: await cloud.ensure(context), changed: true }),
     updateLoadBalancer: (_ingress, context) => cloud.update(context),
     ensureLoadBalancerDeleted: (_ingress, context) => cloud.ensureDeleted(context),
-    listLoadBalancers: async ({ clusterId }) => identitiesOf(cloud, clusterId, 'MultiClusterIngress'),
+    listLoadBalancers: async ({ clusterId }) => cloud.list(clusterId, 'MultiClusterIngress'),
   }
 }
 
@@ -52,11 +47,6 @@ function serviceBalancer(cloud: FakeCloud): MCSLoadBalancer {
     ensureMCSLoadBalancer: async (_service, context) => ({ status: await cloud.ensure(context), changed: true }),
     updateMCSLoadBalancer: (_service, context) => cloud.update(context),
     ensureMCSLoadBalancerDeleted: (_service, context) => cloud.ensureDeleted(context),
-    listMCSLoadBalancers: async ({ clusterId }) => identitiesOf(cloud, clusterId, 'MultiClusterService'),
+    listMCSLoadBalancers: async ({ clusterId }) => cloud.list(clusterId, 'MultiClusterService'),
   }
-}
-
-function identitiesOf(cloud: FakeCloud, clusterId: string, kind: BalancerIdentity['kind']): BalancerIdentity[] {
-  const all = cloud.balancers().map(({ identity }) => identity)
-  return all.filter((identity) => identity.clusterId === clusterId && identity.kind === kind)
 }

@@ -231,11 +231,7 @@ async function allPages<T>(
 }
 
 /** What is listed may be deleted: an entry of another cluster or kind is not believed, nor is the rest of its list. */
-function ofCluster(
-  balancers: BalancerIdentity[],
-  clusterId: string,
-  kind: BalancerIdentity['kind'],
-): BalancerIdentity[] {
+function ofCluster<B extends BalancerIdentity>(balancers: B[], clusterId: string, kind: BalancerIdentity['kind']): B[] {
   const foreign = balancers.find((each) => each.clusterId !== clusterId || each.kind !== kind)
   if (foreign === undefined) return balancers
   throw new Error(

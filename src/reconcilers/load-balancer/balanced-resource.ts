@@ -4,6 +4,7 @@ import type { Certificate } from '../../domain/backends/resolve-certificates.ts'
 import type { Finding } from '../../domain/finding.ts'
 import type { HostConflict } from '../../domain/host-conflicts.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
+import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
@@ -27,11 +28,29 @@ export interface BalancedResource<K extends BalancedKind> {
   /** What Karmada's rules find wrong with an object that is stored all the same. */
   faultsOf(object: ObjectOfKind[K]): Finding[]
   /** Reads everything that the balancer is made from besides. Throws when the API could not be asked. */
-  surroundingsOf(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<Surroundings>
+  surroundingsOf(
+    object: ObjectOfKind[K],
+    reader: ClusterReader,
+    signal: AbortSignal,
+    /** Where they are known. */
+    conflicts: readonly HostConflict[] | undefined,
+  ): Promise<Surroundings>
+  /** In a sweep, of which all objects are told. Absent where no object can be in conflict with another. */
+  conflictsInSweep?(isFromTheStart: boolean): ConflictsInSweep<ObjectOfKind[K]>
   /** By the object and its surroundings alone. */
   resolve(object: ObjectOfKind[K], surroundings: Surroundings): ResolvedObject
   /** What is published on objects that are not ours, where that is wanted. */
   statusOfOthers?(object: ObjectOfKind[K], reader: ClusterReader, signal: AbortSignal): Promise<ComputedStatus>
+}
+
+/** Who is in conflict with whom, as far as a sweep has come. */
+export interface ConflictsInSweep<T> {
+  /** A page, before its objects are asked for. */
+  see(objects: readonly T[]): void
+  /** With those that were seen; undefined where that does not tell. */
+  conflictsOf(object: T): HostConflict[] | undefined
+  /** All were seen. Names those that came into other conflicts after they were asked for. */
+  overlooked(): ObjectKey[]
 }
 
 /** What an object is served in. */

@@ -1,8 +1,8 @@
 import type {
-  BalancerIdentity,
   BalancerRecord,
   BalancerResult,
   ListContext,
+  ListedBalancer,
   ProviderContext,
 } from '../../provider/multicluster.ts'
 
@@ -13,5 +13,5 @@ export interface BalancerCalls<T> {
   update(object: T, context: ProviderContext): Promise<BalancerResult>
   ensureDeleted(object: T | undefined, context: ProviderContext): Promise<void>
   /** Undefined when the provider keeps no record that it can list. */
-  list: ((context: ListContext) => Promise<BalancerIdentity[]>) | undefined
+  list: ((context: ListContext) => Promise<ListedBalancer[]>) | undefined
 }

@@ -1,4 +1,5 @@
 import type { PoolMemory } from '../../domain/backends/pool-memory.ts'
+import type { HostConflict } from '../../domain/host-conflicts.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,7 +9,7 @@ import type { HeldLock, Lock } from '../../ports/lock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { Memories } from '../../ports/memories.ts'
 import type { Tracer } from '../../ports/tracer.ts'
-import type { ProviderContext } from '../../provider/multicluster.ts'
+import type { BalancerRecord, ProviderContext } from '../../provider/multicluster.ts'
 import { deadline } from '../deadline.ts'
 import type { EventRecorder } from '../event-recorder.ts'
 import { callProvider } from '../provider-call.ts'
@@ -62,6 +63,19 @@ export interface BalancerPass<K extends BalancedKind> extends BalancerDependenci
   held?: HeldLock
   /** Whether what is in the cloud for this uid is to be verified, although nothing that we know has changed. */
   isVerificationDue: (uid: string) => boolean
+  /** Undefined where everything is asked for. */
+  assumed?: Assumed<ObjectOfKind[K]>
+}
+
+/**
+ * What was asked for once, for many objects. It is good for finding that nothing is to be done, and for nothing else:
+ * whatever else follows from it is found out again without it.
+ */
+export interface Assumed<T> {
+  /** What the provider said of this object's balancer in a list; undefined where it is to be asked. */
+  recordOf(object: T): BalancerRecord | undefined
+  /** With the objects that were seen so far; undefined where that does not tell. */
+  conflictsOf(object: T): HostConflict[] | undefined
 }
 
 /** A run that holds the lock of its object, and may write. */

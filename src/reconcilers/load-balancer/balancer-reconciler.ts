@@ -4,7 +4,7 @@ import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Outcome } from '../../domain/outcome.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
-import type { ReconcilePass, Reconciler } from '../reconciler.ts'
+import type { OrphanSweep, ReconcilePass, Reconciler } from '../reconciler.ts'
 import { createVersionsRead, type VersionsRead } from '../versions-read.ts'
 import { withLock } from '../with-lock.ts'
 import { withTurn } from '../with-turn.ts'
@@ -17,37 +17,48 @@ import { decideBalancer } from './decide-balancer.ts'
 import { gatherBalancer, isWriteCertain, lookAtBalancer, readRecord, readSurroundings } from './gather-balancer.ts'
 import { publishStatus } from './publish-status.ts'
 import { type OrphanPass, removeFormer, sweepOrphans } from './remove-orphans.ts'
-import { isSettledStill, rememberSettled } from './settled-still.ts'
+import { isSettledStill, rememberSettled, worldRead } from './settled-still.ts'
+import { createSweepingBalancers } from './sweeping-balancers.ts'
 
 /** look → gather → decide → apply for one kind. Only what writes takes the lock. */
 export function createBalancerReconciler<K extends BalancedKind>(
   resource: BalancedResource<K>,
   dependencies: BalancerDependencies,
 ): Reconciler {
-  const versionsRead = createVersionsRead()
+  const { kind } = resource
   const passFor = (key: ObjectKey, signal: AbortSignal, isVerificationDue = (_uid: string) => false) => ({
     ...dependencies,
     resource,
-    key: { ...key, kind: resource.kind },
+    key: { ...key, kind },
     signal,
     fence: '',
     isVerificationDue,
   })
+  const reconcile = async (
+    key: ObjectKey,
+    { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass,
+    assumed?: BalancerPass<K>['assumed'],
+  ): Promise<Outcome> => {
+    const pass: BalancerPass<K> = { ...passFor(key, signal, isVerificationDue), ...(assumed && { assumed }) }
+    const read = createVersionsRead(reader)
+    const look = await lookAt(pass, read.reader)
+    const former = formerUids.filter((uid) => uid !== look?.object.metadata.uid)
+    if (former.length > 0) await removeFormer(former, orphanPass(pass))
+    if (look === undefined) return { kind: 'gone' }
+    if (isWriteCertain(look)) return applyFresh(look, pass)
+    const outcome = await findOut(look, pass, read)
+    return outcome ?? reconcile(key, { reader, signal, ...(isVerificationDue && { isVerificationDue }) })
+  }
+  const sweepAllOrphans = ({ signal, isHeld }: OrphanSweep) =>
+    sweepOrphans(orphanPass(passFor({ kind, namespace: '', name: '*' }, signal)), {
+      remove: dependencies.removeOrphans,
+      isHeld,
+    })
   return {
-    async reconcile(key: ObjectKey, { reader, signal, formerUids = [], isVerificationDue }: ReconcilePass) {
-      const pass = passFor(key, signal, isVerificationDue)
-      const read = versionsRead(reader)
-      const look = await lookAt(pass, read.reader)
-      const former = formerUids.filter((uid) => uid !== look?.object.metadata.uid)
-      if (former.length > 0) await removeFormer(former, orphanPass(pass))
-      if (look === undefined) return { kind: 'gone' }
-      return isWriteCertain(look) ? applyFresh(look, pass) : findOut(look, pass, read)
-    },
-    sweepOrphans: ({ signal, isHeld }) =>
-      sweepOrphans(orphanPass(passFor({ kind: resource.kind, namespace: '', name: '*' }, signal)), {
-        remove: dependencies.removeOrphans,
-        isHeld,
-      }),
+    reconcile: (key, pass) => reconcile(key, pass),
+    sweepOrphans: sweepAllOrphans,
+    inSweep: (sweep) =>
+      createSweepingBalancers(sweep, resource, dependencies, { reconcile, sweepOrphans: sweepAllOrphans }),
   }
 }
 
@@ -77,19 +88,29 @@ function lookAt<K extends BalancedKind>(
   return pass.tracer.step({ name: 'look' }, () => lookAtBalancer(pass, reader, earlier))
 }
 
-/** What was read tells whether the world is as when nothing had to be done; only then nothing is made of it. */
+/**
+ * What was read tells whether the world is as when nothing had to be done; only then nothing is made of it. Undefined when
+ * what is only assumed would have something done.
+ */
 async function findOut<K extends BalancedKind>(
   look: BalancerLook<ObjectOfKind[K]>,
   pass: BalancerPass<K>,
   read: VersionsRead,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const surroundings = await surroundingsOf(look, pass, read.reader)
-  const versions = pass.digest(`${read.text()} ${JSON.stringify(surroundings?.conflicts)}`)
-  if (isSettledStill(look, versions, pass)) return { kind: 'settled' }
+  const world = worldRead(read, surroundings, pass)
+  if (isSettledStill(look, world, pass)) return { kind: 'settled' }
   const snapshot = await gatherBalancer(look, surroundings, pass, read.reader)
+  const isAssumed = pass.assumed !== undefined && (look.isListed || surroundings !== undefined)
+  if (isAssumed && !isAsRecorded(snapshot)) return undefined
   const outcome = await carryOut(snapshot, pass)
-  if (outcome.kind === 'settled') rememberSettled(snapshot, versions, pass)
+  if (outcome.kind === 'settled') rememberSettled(snapshot, world, pass)
   return outcome
+}
+
+/** Nothing is to be done, but to verify what is there. */
+function isAsRecorded<K extends BalancedKind>(snapshot: BalancerSnapshot<ObjectOfKind[K]>): boolean {
+  return decideBalancer({ ...snapshot, verify: false }).do === 'settled'
 }
 
 function surroundingsOf<K extends BalancedKind>(
@@ -141,8 +162,8 @@ function applyFresh<K extends BalancedKind>(
   return underLock(pass, async (turn) => {
     const look = await lookAt(turn, turn.store, earlier)
     if (look === undefined) return { kind: 'later', afterMs: 0, reason: 'it went before its turn' }
-    const isTold = earlier === look && 'inputs' in earlier && (await isToldLast(earlier, turn))
-    const snapshot = isTold ? earlier : await gather(look, turn, turn.store)
+    const isTold = earlier !== undefined && 'inputs' in earlier && (await isToldLast(earlier, look, turn))
+    const snapshot = isTold ? { ...earlier, ...look } : await gather(look, turn, turn.store)
     const decision = decideBalancer(snapshot)
     return decision.do === 'serve' || decision.do === 'cleanUp'
       ? apply(decision, snapshot, turn)
@@ -152,10 +173,14 @@ function applyFresh<K extends BalancedKind>(
 
 /** What is only verified is told once more what it was told last, by whomever; that needs no other look at the world. */
 async function isToldLast<K extends BalancedKind>(
-  { object, verify, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
+  { object, verify, isListed, inputs }: BalancerSnapshot<ObjectOfKind[K]>,
+  now: BalancerLook<ObjectOfKind[K]>,
   turn: HeldPass<K>,
 ): Promise<boolean> {
-  return verify && (await readRecord(object, turn))?.fingerprint === inputs.fingerprint
+  if (!verify || now.object.metadata.resourceVersion !== object.metadata.resourceVersion) return false
+  // What was listed was asked for anew with the look.
+  const record = isListed ? now.record : await readRecord(object, turn)
+  return record?.fingerprint === inputs.fingerprint
 }
 
 async function apply<K extends BalancedKind>(
@@ -167,8 +192,9 @@ async function apply<K extends BalancedKind>(
   return outcome.kind === 'settled' || outcome.kind === 'gone' ? rememberPools(snapshot, outcome, turn) : outcome
 }
 
+/** Nothing is assumed there. */
 function underLock<K extends BalancedKind>(
-  pass: BalancerPass<K>,
+  { assumed: _, ...pass }: BalancerPass<K>,
   work: (turn: HeldPass<K>) => Promise<Outcome>,
 ): Promise<Outcome> {
   return withLock(pass.lock, pass.key, pass.signal, (held) => work(withTurn(pass, held)))
@@ -196,7 +222,7 @@ function rememberPools<K extends BalancedKind>(
   { pools, key }: BalancerPass<K>,
 ): Outcome {
   if (outcome.kind === 'gone') {
-    pools.forget(key)
+    pools.forget(key, object.metadata.uid ?? '')
     return outcome
   }
   pools.remember(key, object.metadata.uid ?? '', inputs.memory)

@@ -25,6 +25,8 @@ export interface BalancerLook<T extends BalancedObject = BalancedObject> {
   capable: boolean
   /** The provider's answer; undefined also when it was not asked because the object is not to be served. */
   record: BalancerRecord | undefined
+  /** The record is of a list, and a while old: good for finding that nothing is to be done, and for nothing else. */
+  isListed: boolean
   /** The provider is to look at its balancer even if nothing that we know has changed. */
   verify: boolean
 }

@@ -5,7 +5,7 @@ import { summariseFindings } from '../../domain/backends/summarise-findings.ts'
 import { canonicalJson } from '../../domain/canonical-json.ts'
 import { hasFinalizer, otherProvidersFinalizer } from '../../domain/finalizers.ts'
 import type { ObjectOfKind } from '../../domain/kinds.ts'
-import { isBeingDeleted } from '../../domain/kubernetes-object.ts'
+import { isBeingDeleted, type KubernetesObject } from '../../domain/kubernetes-object.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { BalancerRecord } from '../../provider/multicluster.ts'
@@ -25,25 +25,39 @@ export async function lookAtBalancer<K extends BalancedKind>(
   earlier?: BalancerLook<ObjectOfKind[K]>,
 ): Promise<BalancerLook<ObjectOfKind[K]> | undefined> {
   const { resource, finalizer, takeOver, isVerificationDue } = pass
-  const object = await readObject(pass, reader, earlier?.object)
+  const object = await readObject(pass, reader, earlier)
   if (object === undefined) return undefined
-  if (earlier?.object.metadata.resourceVersion === object.metadata.resourceVersion) return earlier
+  if (earlier !== undefined && isSameVersion(earlier.object, object)) return askedAnew(earlier, pass)
   const ownership = await ownershipOf(object, pass, reader)
   const capable = resource.calls !== undefined
   const faults = ownership.kind === 'ours' && !isKnownFaultless(object, pass) ? resource.faultsOf(object) : []
   const seen = { object, finalizer, takeOver, ownership, faults, capable }
-  const uid = object.metadata.uid ?? ''
-  const record = isProviderAsked(seen) ? await readRecord(object, pass) : undefined
-  return { ...seen, record, verify: isVerificationDue(uid) }
+  const verify = isVerificationDue(object.metadata.uid ?? '')
+  if (!isProviderAsked(seen)) return { ...seen, record: undefined, isListed: false, verify }
+  const listed = pass.assumed?.recordOf(object)
+  return { ...seen, record: listed ?? (await readRecord(object, pass)), isListed: listed !== undefined, verify }
+}
+
+function isSameVersion(a: KubernetesObject, b: KubernetesObject): boolean {
+  return a.metadata.resourceVersion === b.metadata.resourceVersion
+}
+
+/** The same look, with what the provider says now where it was said in a list. */
+async function askedAnew<K extends BalancedKind, L extends BalancerLook<ObjectOfKind[K]>>(
+  look: L,
+  pass: BalancerPass<K>,
+): Promise<L> {
+  return look.isListed ? { ...look, record: await readRecord(look.object, pass), isListed: false } : look
 }
 
 async function readObject<K extends BalancedKind>(
   { key, resource, signal, held }: BalancerPass<K>,
   reader: ClusterReader,
-  earlier: ObjectOfKind[K] | undefined,
+  earlier: BalancerLook<ObjectOfKind[K]> | undefined,
 ): Promise<ObjectOfKind[K] | undefined> {
   held?.check()
-  const again = earlier && (await resource.readAgain?.(earlier, signal))
+  // What is only verified is told what it was told last, and needs nothing else that comes along.
+  const again = earlier?.verify === false ? await resource.readAgain?.(earlier.object, signal) : undefined
   return again === undefined ? reader.get(key, { signal }) : again.object
 }
 
@@ -65,10 +79,12 @@ export function isWriteCertain(look: BalancerLook): boolean {
 /** What the object is served in, as it is now; nothing where it is not to be served. */
 export async function readSurroundings<K extends BalancedKind>(
   look: BalancerLook<ObjectOfKind[K]>,
-  { resource, signal }: BalancerPass<K>,
+  { resource, signal, assumed }: BalancerPass<K>,
   reader: ClusterReader,
 ): Promise<Surroundings | undefined> {
-  return isServed(look) ? resource.surroundingsOf(look.object, reader, signal) : undefined
+  if (!isServed(look)) return undefined
+  const { object } = look
+  return resource.surroundingsOf(object, reader, signal, assumed?.conflictsOf(object))
 }
 
 /** With everything that the balancer is made from. */
@@ -129,7 +145,7 @@ async function resolveUnserved<K extends BalancedKind>(
   return { ...NOTHING_RESOLVED, status: await resource.statusOfOthers(object, reader, signal) }
 }
 
-type Seen = Omit<BalancerLook, 'record' | 'verify'>
+type Seen = Omit<BalancerLook, 'record' | 'isListed' | 'verify'>
 
 function isServed({ object, ownership, faults, capable }: Seen): boolean {
   return capable && !isBeingDeleted(object) && ownership.kind === 'ours' && faults.length === 0

@@ -2,7 +2,14 @@ import type { BackendOptions } from '../../domain/backends/backend-options.ts'
 import { resolveIngressBackends } from '../../domain/backends/resolve-backends.ts'
 import { resolveCertificates } from '../../domain/backends/resolve-certificates.ts'
 import { blockedClusters } from '../../domain/blocked-clusters.ts'
-import { type HostClaims, hostConflictFindings, hostConflicts, withoutLostPaths } from '../../domain/host-conflicts.ts'
+import { hasHosts } from '../../domain/has-hosts.ts'
+import {
+  type HostClaims,
+  type HostConflict,
+  hostConflictFindings,
+  hostConflicts,
+  withoutLostPaths,
+} from '../../domain/host-conflicts.ts'
 import type { IngressClass } from '../../domain/ingress-class.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import { keyOf, type ObjectKey } from '../../domain/object-key.ts'
@@ -21,6 +28,7 @@ import { createBalancerReconciler } from '../load-balancer/balancer-reconciler.t
 import type { ComputedStatus } from '../load-balancer/computed-status.ts'
 import { gatherBackendWorld } from '../load-balancer/gather-backend-world.ts'
 import type { Reconciler } from '../reconciler.ts'
+import { createHostsInSweeps } from './hosts-in-sweep.ts'
 
 export interface MultiClusterIngressSettings {
   /** Compared with `spec.controller` of the IngressClass. */
@@ -62,7 +70,14 @@ export function createMultiClusterIngressReconciler(
           : undefined
       },
       faultsOf: storedIngressFaults,
-      surroundingsOf: (ingress, reader, signal) => surroundingsOf(ingress, settings.claimedHosts, reader, signal),
+      surroundingsOf: async (ingress, reader, signal, conflicts) =>
+        surroundingsOf(
+          ingress,
+          conflicts ?? (await conflictsOf(ingress, settings.claimedHosts, signal)),
+          reader,
+          signal,
+        ),
+      conflictsInSweep: createHostsInSweeps(dependencies.finalizer),
       resolve: (ingress, surroundings) => resolveIngress(ingress, surroundings, options),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },
@@ -81,13 +96,20 @@ async function locate(
   return { serviceLocations: serviceLocations(ingress, bindings) }
 }
 
+async function conflictsOf(
+  ingress: MultiClusterIngress,
+  claimedHosts: ClaimedHosts,
+  signal: AbortSignal,
+): Promise<HostConflict[]> {
+  return hasHosts(ingress) ? hostConflicts(ingress, await claimedHosts.recent(signal)) : []
+}
+
 async function surroundingsOf(
   stored: MultiClusterIngress,
-  claimedHosts: ClaimedHosts,
+  conflicts: readonly HostConflict[],
   reader: ClusterReader,
   signal: AbortSignal,
 ): Promise<Surroundings> {
-  const conflicts = hasHosts(stored) ? hostConflicts(stored, await claimedHosts.recent(signal)) : []
   const ingress = withoutLostPaths(stored, conflicts)
   const references = {
     namespace: ingress.metadata.namespace ?? '',
@@ -112,10 +134,6 @@ function resolveIngress(
     findings: [...hostConflictFindings(conflicts), ...findings],
     status: { serviceLocations: locations, trafficBlockClusters: blockedClusters(locations, world.clusters) },
   }
-}
-
-function hasHosts({ spec }: MultiClusterIngress): boolean {
-  return (spec?.rules ?? []).some(({ host }) => host !== undefined && host !== '')
 }
 
 /** The class that is named, or, when none is, all of them: one may be the default. */

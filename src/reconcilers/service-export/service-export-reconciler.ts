@@ -1,9 +1,15 @@
+import type { ObjectKey } from '../../domain/object-key.ts'
+import type { Outcome } from '../../domain/outcome.ts'
 import { type ServiceExportDesired, serviceExportDesired } from '../../domain/propagation/service-export-desired.ts'
 import type { ClusterStore } from '../../ports/cluster-store.ts'
 import type { Lock } from '../../ports/lock.ts'
+import type { Memories } from '../../ports/memories.ts'
+import { answeredStill } from '../answered-still.ts'
 import { applyChange } from '../apply-change.ts'
 import type { EventRecorder } from '../event-recorder.ts'
-import type { Reconciler } from '../reconciler.ts'
+import type { Answer } from '../question.ts'
+import type { ReconcilePass, Reconciler } from '../reconciler.ts'
+import { createVersionsRead } from '../versions-read.ts'
 import { withLock } from '../with-lock.ts'
 import { createReferringIngresses, type ExportSettings, gatherServiceExport } from './gather-service-export.ts'
 
@@ -11,6 +17,8 @@ export interface ExportDependencies {
   store: ClusterStore
   lock: Lock
   recorder: EventRecorder
+  /** What was read when there was nothing to do; what is forgotten is found out again. */
+  settled: Memories<readonly Answer[]>
 }
 
 /**
@@ -19,24 +27,51 @@ export interface ExportDependencies {
  */
 export function createServiceExportReconciler(
   settings: ExportSettings,
-  { store, lock, recorder }: ExportDependencies,
+  { store, lock, recorder, settled }: ExportDependencies,
 ): Reconciler {
   const referringIngresses = createReferringIngresses()
+
+  async function reconcile(
+    key: ObjectKey,
+    { reader, signal }: ReconcilePass,
+    { isOfList }: { isOfList: boolean },
+  ): Promise<Outcome> {
+    const read = createVersionsRead(reader)
+    const snapshot = await gatherServiceExport(key, settings, read.reader, signal, referringIngresses)
+    const desired = serviceExportDesired(snapshot)
+    for (const { type, reason, message } of desired.findings) {
+      for (const owner of snapshot.owners) await recorder.record(owner, { type, reason, message }, signal)
+    }
+    if (isDone(desired)) {
+      if (desired.findings.length === 0) settled.remember(key, NO_UID, read.answers())
+      return { kind: 'settled' }
+    }
+    return withLock(lock, key, signal, async ({ lost }) => {
+      const held = AbortSignal.any([signal, lost])
+      const now = isOfList ? serviceExportDesired(await gatherServiceExport(key, settings, store, held)) : desired
+      await applyExport(now, store, held)
+      return { kind: 'settled' }
+    })
+  }
+
   return {
-    async reconcile(key, { reader, signal }) {
-      const snapshot = await gatherServiceExport(key, settings, reader, signal, referringIngresses)
-      const desired = serviceExportDesired(snapshot)
-      for (const { type, reason, message } of desired.findings) {
-        for (const owner of snapshot.owners) await recorder.record(owner, { type, reason, message }, signal)
-      }
-      if (isDone(desired)) return { kind: 'settled' }
-      return withLock(lock, key, signal, async ({ lost }) => {
-        await applyExport(desired, store, AbortSignal.any([signal, lost]))
-        return { kind: 'settled' }
-      })
-    },
+    reconcile: (key, pass) => reconcile(key, pass, { isOfList: false }),
+    inSweep: () => ({
+      ready: async () => {},
+      see: () => {},
+      isSettled(key, _, known) {
+        const answers = settled.recall(key, NO_UID)
+        return answers !== undefined && answeredStill(answers, known)
+      },
+      overlooked: () => [],
+      // The lists of a sweep may be as old as the sweep.
+      reconcile: (key, pass) => reconcile(key, pass, { isOfList: true }),
+    }),
   }
 }
+
+/** There may be no object: its uid is in what was read. */
+const NO_UID = ''
 
 function isDone({ serviceExport, policies }: ServiceExportDesired): boolean {
   return serviceExport.do === 'leave' && policies.every((policy) => policy.do === 'leave')

@@ -1,4 +1,4 @@
-import type { MetricDefinition } from '../ports/metrics.ts'
+import type { MetricDefinition } from '../../ports/metrics.ts'
 
 export const SWEEP_METRICS = {
   sweeps: {

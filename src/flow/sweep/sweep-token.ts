@@ -1,4 +1,4 @@
-import { CatalogueError } from '../domain/catalogue-error.ts'
+import { CatalogueError } from '../../domain/catalogue-error.ts'
 
 /** Where a sweep goes on: which kind, which page of its list, and where on it. */
 export interface SweepPosition {

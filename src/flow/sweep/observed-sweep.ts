@@ -1,8 +1,8 @@
-import type { SweepReport } from '../domain/sweep-report.ts'
-import type { Flow } from './flow.ts'
+import type { SweepReport } from '../../domain/sweep-report.ts'
+import type { Flow } from '../flow.ts'
+import { UNTRACED } from '../untraced.ts'
 import type { SweepRequest } from './sweep.ts'
 import { SWEEP_METRICS } from './sweep-metrics.ts'
-import { UNTRACED } from './untraced.ts'
 
 /** Runs a sweep as one span, and says what it found in one log line and in metrics. */
 export async function observedSweep(
