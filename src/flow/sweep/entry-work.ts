@@ -25,7 +25,7 @@ export function createEntryWork(
   const running = new Set<Promise<void>>()
 
   async function reconcile(key: ObjectKey, reader: KnownReader): Promise<void> {
-    const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue })
+    const outcome = await reconcileKey(key, flow, { reader, isOfList: true, signal, isVerificationDue })
     report.outcomes[outcome.kind] += 1
     if ('acted' in outcome && outcome.acted === true) {
       flow.metrics.count(FLOW_METRICS.foundBySweep.name, { controller: key.kind })
