@@ -251,6 +251,19 @@ t.test('a provider that cannot list now is asked for each balancer, and that is 
   t.equal(world.logs.filter(({ message }) => message === 'balancers could not be listed: each is asked for').length, 1)
 })
 
+t.test('a record of another shape than agreed fails its own object, and keeps the sweep from no other', async (t) => {
+  let isMisshapen = false
+  const told = (own: ListedBalancer): ListedBalancer =>
+    own.name === 'shop-1' && isMisshapen
+      ? { ...own, record: { ...own.record, status: { ingress: 'soon' as never } } }
+      : own
+  const world = await settle(['a'], 3, { provider: listing((listed) => listed.map(told)) })
+  isMisshapen = true
+  const { report } = await sweep(world)
+  t.match(report, { outcomes: { settled: 2 + 2 + 1, failed: 1 } })
+  t.equal(report.continue, undefined)
+})
+
 t.test('what the list says is not believed where something would follow from it', async (t) => {
   for (const told of [
     { fingerprint: 'of another time' },
