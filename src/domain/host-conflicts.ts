@@ -17,6 +17,8 @@ export interface HostClaims {
   add(ingress: MultiClusterIngress): string[]
   /** Whether anything is claimed by more than one. */
   areContested(): boolean
+  /** All that claim what an older one has: namespaces and names. */
+  losers(): string[]
   /** The oldest that claims this, apart from the ingress itself. */
   oldest(identity: string, apartFrom: string): Claimant | undefined
 }
@@ -49,6 +51,7 @@ export function createHostClaims(): HostClaims {
       return overtaken
     },
     areContested: () => contested,
+    losers: () => [...new Set([...claimants.values()].flatMap(([, ...younger]) => younger.map(({ name }) => name)))],
     oldest(identity, apartFrom) {
       return claimants.get(identity)?.find(({ name }) => name !== apartFrom)
     },

@@ -30,6 +30,8 @@ export interface OrphanReport {
 export interface ReconcilePass {
   /** Fresh reads; a sweep answers from the page it has just listed. */
   reader: ClusterReader & Partial<AnswersKnown>
+  /** The reader answers from lists, which may be as old as a sweep: what is written is to be decided by others. */
+  isOfList?: boolean
   /** Aborts at the deadline of the work. */
   signal: AbortSignal
   /** Of this name, as somebody said: uids of objects that are gone by now. */
@@ -54,6 +56,6 @@ export interface SweepingReconciler extends Reconciler {
   see(objects: readonly KubernetesObject[]): void
   /** Whether a pass would find nothing to do, where that can be said without asking anybody. */
   isSettled(key: ObjectKey, object: KubernetesObject | undefined, known: AnswersKnown): boolean
-  /** Every object of its kind was seen. Names those that were said to be settled, and are not in the light of later ones. */
-  overlooked(): ObjectKey[]
+  /** The sweep is at its end. Names those that were said to be settled, and may not be in the light of later ones. */
+  overlooked(): Promise<ObjectKey[]>
 }

@@ -49,9 +49,9 @@ async function settle(namespaces: string[], ingresses: number, options: WorldOpt
   return world
 }
 
-async function sweep(world: World) {
+async function sweep(world: World, token?: string) {
   world.requests.length = 0
-  const report = await world.runtime.doors.sweep({ scope: 'all' }, noAbort())
+  const report = await world.runtime.doors.sweep({ scope: 'all', ...(token && { continue: token }) }, noAbort())
   const requests = Object.groupBy(world.requests, (request) => request)
   await world.clock.advance(300_000)
   return {
@@ -147,6 +147,56 @@ for (const { title, disturb } of [
   })
 }
 
+for (const { title, disturb } of [
+  {
+    title: 'begin anew, as their token has expired without a way to go on',
+    disturb: (store: ClusterStore): ClusterStore['list'] => {
+      let expires = true
+      return async (kind, options) => {
+        if (kind !== 'MultiClusterIngress' || options.continue === undefined || !expires) {
+          return store.list(kind, options)
+        }
+        expires = false
+        throw new CatalogueError('ContinueExpired', 'too old')
+      }
+    },
+  },
+  {
+    title: 'come in another order',
+    disturb:
+      (store: ClusterStore): ClusterStore['list'] =>
+      async (kind, options) => {
+        const list = await store.list(kind, options)
+        return kind === 'MultiClusterIngress' && options.namespace === undefined
+          ? { ...list, items: list.items.toReversed() }
+          : list
+      },
+  },
+]) {
+  t.test(`where ingresses ${title}, what is around them is listed for each namespace`, async (t) => {
+    let isDisturbed = false
+    const world = await settle(MANY, 4, {
+      wrapStore: (store) => {
+        const disturbed = disturb(store)
+        return { ...store, list: (kind, options) => (isDisturbed ? disturbed : store.list)(kind, options) }
+      },
+    })
+    const [calls, lines] = [world.calls().length, world.logs.length]
+    isDisturbed = true
+    const { requests } = await sweep(world)
+    t.ok((requests['list Service'] ?? 0) > 8)
+    t.equal(world.calls().length, calls)
+    t.strictSame(
+      world.logs
+        .slice(lines)
+        .filter(({ message }) => message === 'reconciled')
+        .map(({ fields }) => ('key' in fields ? fields.key : undefined)),
+      ['ClusterPropagationPolicy//serviceexportpropagation-policy'],
+      'nothing is taken for absent: the sweep finds all of them settled',
+    )
+  })
+}
+
 t.test('ingresses in few of many namespaces: what is around them is listed for each', async (t) => {
   const world = await settle(['a', 'm', 'z'], 4)
   const { requests } = await sweep(world)
@@ -199,6 +249,19 @@ t.test('a provider that cannot list now is asked for each balancer, and that is 
   await t.rejects(swept, { code: 'ProviderFailed' }, 'what nobody holds cannot be found')
   t.strictSame(world.calls().slice(calls), ['get', 'get', 'get'])
   t.equal(world.logs.filter(({ message }) => message === 'balancers could not be listed: each is asked for').length, 1)
+})
+
+t.test('a record of another shape than agreed fails its own object, and keeps the sweep from no other', async (t) => {
+  let isMisshapen = false
+  const told = (own: ListedBalancer): ListedBalancer =>
+    own.name === 'shop-1' && isMisshapen
+      ? { ...own, record: { ...own.record, status: { ingress: 'soon' as never } } }
+      : own
+  const world = await settle(['a'], 3, { provider: listing((listed) => listed.map(told)) })
+  isMisshapen = true
+  const { report } = await sweep(world)
+  t.match(report, { outcomes: { settled: 2 + 2 + 1, failed: 1 } })
+  t.equal(report.continue, undefined)
 })
 
 t.test('what the list says is not believed where something would follow from it', async (t) => {
@@ -286,4 +349,74 @@ t.test('a sweep that was cut short may have overlooked it; the next one does not
   t.match(await cut, { continue: /./ })
   await sweep(world)
   t.strictSame(servedHosts(world, 'm', 'shop-0'), [])
+})
+
+t.test('who goes on with a sweep that was cut short, finds whom the call before has overlooked', async (t) => {
+  const controller = new AbortController()
+  let pages = Number.NEGATIVE_INFINITY
+  const world = await settle(['m', 'z'], 28, {
+    wrapStore: (store) => ({
+      ...store,
+      list(kind, options) {
+        if (kind === 'MultiClusterIngress' && options.namespace === undefined) pages += 1
+        // The first one has been worked on.
+        if (pages === 4) controller.abort()
+        return store.list(kind, options)
+      },
+    }),
+  })
+  const other = createWorld({ config: SELDOM, beside: world, provider: () => world.provider })
+  const { spec } = ingressOf('z', 11, '0.m.example.com')
+  await world.edit({ kind: 'MultiClusterIngress', namespace: 'z', name: 'shop-11' }, { spec: spec as object })
+  pages = 0
+  const cut = await world.runtime.doors.sweep({ scope: 'all' }, controller.signal)
+  t.match(cut, { listed: 16, continue: /./ })
+  const { report } = await sweep(other, cut.continue)
+  t.equal(report.continue, undefined)
+  t.strictSame(servedHosts(world, 'm', 'shop-0'), [])
+})
+
+const ofCart = { kind: 'ServiceExport', namespace: 'n', name: 'cart' } as const
+const ofWeb = { ...ofCart, name: 'web' }
+
+async function remove(world: World, namespace: string, names: string[]): Promise<void> {
+  for (const name of names) await world.remove({ kind: 'MultiClusterIngress', namespace, name })
+}
+
+t.test('an export that only finished ingresses of an earlier page need stays in a pending sweep', async (t) => {
+  const world = await settle(['a', 'n'], 18)
+  await remove(world, 'n', ['shop-10', 'shop-11'])
+  await sweep(world)
+  // On the first page, and on the last: of the one between none is due.
+  await remove(world, 'a', ['shop-0'])
+  await remove(world, 'n', ['shop-9'])
+  world.requests.length = 0
+  await world.runtime.doors.sweep({ scope: 'pending' }, noAbort())
+  t.ok(world.read(ofCart))
+  t.strictSame(
+    world.requests.filter((request) => ['get ServiceExport', 'delete ServiceExport'].includes(request)),
+    ['get ServiceExport', 'get ServiceExport'],
+    'one each of the two, as nothing is to be done',
+  )
+})
+
+t.test('an export that an ingress needs which came after the lists of a pending sweep stays', async (t) => {
+  let comes = false
+  const world: World = await settle(['n'], 3, {
+    wrapStore: (store) => ({
+      ...store,
+      async list(kind, options) {
+        const list = await store.list(kind, options)
+        if (!comes || kind !== 'PropagationPolicy') return list
+        comes = false
+        await world.create(ingressOf('n', 7) as KubernetesObject)
+        return list
+      },
+    }),
+  })
+  await remove(world, 'n', ['shop-0', 'shop-1', 'shop-2'])
+  comes = true
+  await world.runtime.doors.sweep({ scope: 'pending' }, noAbort())
+  t.ok(world.read(ofCart))
+  t.notOk(world.read(ofWeb), 'what nobody needs goes')
 })

@@ -25,7 +25,7 @@ export function createEntryWork(
   const running = new Set<Promise<void>>()
 
   async function reconcile(key: ObjectKey, reader: KnownReader): Promise<void> {
-    const outcome = await reconcileKey(key, flow, { reader, signal, isVerificationDue })
+    const outcome = await reconcileKey(key, flow, { reader, isOfList: true, signal, isVerificationDue })
     report.outcomes[outcome.kind] += 1
     if ('acted' in outcome && outcome.acted === true) {
       flow.metrics.count(FLOW_METRICS.foundBySweep.name, { controller: key.kind })
@@ -36,6 +36,15 @@ export function createEntryWork(
   function start(key: ObjectKey, reader: KnownReader): void {
     const work = reconcile(key, reader).finally(() => running.delete(work))
     running.add(work)
+  }
+
+  /** A fault of one object, or of what is said of it, is met once more by its pass, which tells; all others go on. */
+  function isSettled({ key, object }: SweptEntry, reader: KnownReader): boolean {
+    try {
+      return sweeping[key.kind]?.isSettled(key, object, reader) === true
+    } catch {
+      return false
+    }
   }
 
   function countSettled(settled: ReadonlyMap<Kind, number>): void {
@@ -49,12 +58,13 @@ export function createEntryWork(
     async begin({ entries, known }) {
       const reader = knownReader(flow.reader, known)
       const settled = new Map<Kind, number>()
-      for (const { key, object } of entriesAfter(progress.position.after, entries)) {
+      for (const entry of entriesAfter(progress.position.after, entries)) {
+        const { key } = entry
         if (flow.reconcilers[key.kind] === undefined) continue
         while (running.size >= settings.concurrency) await Promise.race(running)
         if (signal.aborted) break
         progress.begun = key
-        if (sweeping[key.kind]?.isSettled(key, object, reader) === true) {
+        if (isSettled(entry, reader)) {
           settled.set(key.kind, (settled.get(key.kind) ?? 0) + 1)
         } else start(key, reader)
       }

@@ -3,6 +3,7 @@ import type { Kind } from '../../domain/kinds.ts'
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
 import type { ReadList } from '../known-reader.ts'
+import { comesBefore } from './comes-before.ts'
 import { listServed } from './list-served.ts'
 
 /** Goes through all objects of a kind, page by page, beside somebody who goes through the same namespaces. */
@@ -53,9 +54,9 @@ export function createKindWalk(
 
   function keep(object: KubernetesObject, first: string): void {
     const { namespace = '' } = object.metadata
-    if (isBefore(namespace, reached)) state = 'gave up'
+    if (comesBefore(namespace, reached)) state = 'gave up'
     reached = namespace
-    if (isBefore(namespace, first)) return
+    if (comesBefore(namespace, first)) return
     const own = window.get(namespace)
     if (own === undefined) window.set(namespace, [object])
     else own.push(object)
@@ -63,7 +64,7 @@ export function createKindWalk(
 
   /** Its last namespace may go on with the next page. */
   async function read(first: string, last: string, mostPages: number): Promise<void> {
-    while (state === 'begins' || (state === 'goes on' && !isBefore(last, reached))) {
+    while (state === 'begins' || (state === 'goes on' && !comesBefore(last, reached))) {
       if (pages >= mostPages) state = 'gave up'
       else await readPage(first)
     }
@@ -72,7 +73,7 @@ export function createKindWalk(
   return {
     async to(namespaces, mostPages) {
       const [first = '', last = ''] = [namespaces[0], namespaces.at(-1)]
-      for (const namespace of window.keys()) if (isBefore(namespace, first)) window.delete(namespace)
+      for (const namespace of window.keys()) if (comesBefore(namespace, first)) window.delete(namespace)
       try {
         await read(first, last, mostPages)
       } catch (error) {
@@ -87,9 +88,4 @@ export function createKindWalk(
       return namespaces.map((namespace) => ({ kind, namespace, items: window.get(namespace) ?? [] }))
     },
   }
-}
-
-/** In the order of the keys: `a-b/…` comes before `a/…`. */
-function isBefore(a: string, b: string): boolean {
-  return a !== b && `${a}/` < `${b}/`
 }

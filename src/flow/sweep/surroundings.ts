@@ -2,6 +2,7 @@ import type { Kind } from '../../domain/kinds.ts'
 import type { ObjectList } from '../../ports/cluster-store.ts'
 import { listAll } from '../../reconcilers/list-all.ts'
 import type { ReadList } from '../known-reader.ts'
+import { comesBefore } from './comes-before.ts'
 import { createKindWalk, type KindWalk } from './kind-walk.ts'
 import { listServed } from './list-served.ts'
 import type { SweepPass } from './sweep-pass.ts'
@@ -54,10 +55,13 @@ export function createSurroundings({ flow, settings, signal }: SweepPass): Surro
   const walks = new Map<KindAround, KindWalk>()
   let before: ReadList[] = []
   let asked = 0
-  /** The namespace that the page before ended in. */
+  /** The namespace that the page before ended in, whether or not anything of it was due. */
   let endedIn: string | undefined
+  /** Until a page comes in another order, or they begin anew: from then on nothing that comes along with them is whole. */
+  let isOrdered = true
 
   async function around(kind: KindAround, swept: SweptPage, namespaces: Namespaces): Promise<ReadList[]> {
+    if (!isOrdered) return listEach(kind, namespaces, [])
     if (kind === swept.kind) return listEach(kind, namespaces, await ownLists(namespaces, swept, endedIn))
     return (await walkTo(kind, [...namespaces.keys()])) ?? listEach(kind, namespaces, [])
   }
@@ -80,13 +84,18 @@ export function createSurroundings({ flow, settings, signal }: SweepPass): Surro
     return (await Promise.all(lists)).flat()
   }
 
-  return async (swept) => {
-    const namespaces: Namespaces = Map.groupBy(swept.due, namespaceOf)
+  async function aroundAll(swept: SweptPage, namespaces: Namespaces): Promise<ReadList[]> {
     if (namespaces.size === 0) return []
     asked += namespaces.size
     before = (await Promise.all(kinds.map((kind) => around(kind, swept, namespaces)))).flat()
-    endedIn = lastNamespaceOf(swept.page)
     return before
+  }
+
+  return async (swept) => {
+    isOrdered &&= areInOrder(endedIn, swept.page)
+    const lists = await aroundAll(swept, Map.groupBy(swept.due, namespaceOf))
+    endedIn = lastNamespaceOf(swept.page) ?? endedIn
+    return lists
   }
 }
 
@@ -99,6 +108,17 @@ function namespaceOf({ metadata }: SweptObject): string {
 function lastNamespaceOf({ items }: ObjectList<SweptObject>): string | undefined {
   const last = items.at(-1)
   return last && namespaceOf(last)
+}
+
+/** Whether each is where the one before it is, or further on. */
+function areInOrder(from: string | undefined, { items }: ObjectList<SweptObject>): boolean {
+  let before = from
+  return items.every((object) => {
+    const namespace = namespaceOf(object)
+    const isInOrder = before === undefined || !comesBefore(namespace, before)
+    before = namespace
+    return isInOrder
+  })
 }
 
 /**
@@ -128,7 +148,7 @@ async function restOf(
   following: SweptPage['following'],
 ): Promise<SweptObject[] | undefined> {
   const page = await following
-  if (page === undefined) return undefined
+  if (page === undefined || !areInOrder(namespace, page)) return undefined
   const rest = page.items.filter((object) => namespaceOf(object) === namespace)
   return page.continue !== undefined && rest.length === page.items.length ? undefined : rest
 }

@@ -80,7 +80,7 @@ async function goOn(
     await work.begin(entriesOf(once))
     await work.finish()
     if (signal.aborted) return
-    await work.begin(entriesOf(overlooked(pass)))
+    await work.begin(entriesOf(await overlooked(pass)))
   } finally {
     await work.finish()
   }
@@ -136,8 +136,8 @@ function entriesOf(keys: readonly ObjectKey[]) {
   return { entries: keys.map((key) => ({ key })), known: {} }
 }
 
-function overlooked({ sweeping }: SweepPass): ObjectKey[] {
-  return Object.values(sweeping).flatMap((reconciler) => reconciler.overlooked())
+async function overlooked({ sweeping }: SweepPass): Promise<ObjectKey[]> {
+  return (await Promise.all(Object.values(sweeping).map((reconciler) => reconciler.overlooked()))).flat()
 }
 
 /** Every Service was seen with these nodes, or is in the queue. */

@@ -7,6 +7,7 @@ import type { ObjectOfKind } from '../../domain/kinds.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { Ownership } from '../../domain/ownership.ts'
 import type { ClusterReader } from '../../ports/cluster-store.ts'
+import type { SweepCall } from '../reconciler.ts'
 import type { BalancerCalls } from './balancer-calls.ts'
 import type { ComputedStatus } from './computed-status.ts'
 import type { BackendWorld } from './gather-backend-world.ts'
@@ -36,7 +37,7 @@ export interface BalancedResource<K extends BalancedKind> {
     conflicts: readonly HostConflict[] | undefined,
   ): Promise<Surroundings>
   /** In a sweep, of which all objects are told. Absent where no object can be in conflict with another. */
-  conflictsInSweep?(isFromTheStart: boolean): ConflictsInSweep<ObjectOfKind[K]>
+  conflictsInSweep?(call: SweepCall): ConflictsInSweep<ObjectOfKind[K]>
   /** By the object and its surroundings alone. */
   resolve(object: ObjectOfKind[K], surroundings: Surroundings): ResolvedObject
   /** What is published on objects that are not ours, where that is wanted. */
@@ -49,8 +50,8 @@ export interface ConflictsInSweep<T> {
   see(objects: readonly T[]): void
   /** With those that were seen; undefined where that does not tell. */
   conflictsOf(object: T): HostConflict[] | undefined
-  /** All were seen. Names those that came into other conflicts after they were asked for. */
-  overlooked(): ObjectKey[]
+  /** The end: all were seen by now. Names those that may have come into other conflicts after they were asked for. */
+  overlooked(): Promise<ObjectKey[]>
 }
 
 /** What an object is served in. */

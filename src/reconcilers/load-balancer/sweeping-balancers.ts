@@ -21,14 +21,15 @@ interface Balancers<K extends BalancedKind> {
  * answered as it was when it was settled, is settled without a pass.
  */
 export function createSweepingBalancers<K extends BalancedKind>(
-  { isFromTheStart, signal, isVerificationDue }: SweepCall,
+  call: SweepCall,
   resource: BalancedResource<K>,
   dependencies: BalancerDependencies,
   balancers: Balancers<K>,
 ): SweepingReconciler {
+  const { isFromTheStart, signal, isVerificationDue } = call
   const { settled } = dependencies
   const listing = isFromTheStart ? listRecords(resource, dependencies, signal) : undefined
-  const conflicts = resource.conflictsInSweep?.(isFromTheStart)
+  const conflicts = resource.conflictsInSweep?.(call)
   const assumed: Assumed<ObjectOfKind[K]> = {
     recordOf: (object) => listing?.recordOf(object),
     conflictsOf: (object) => (conflicts === undefined ? [] : conflicts.conflictsOf(object)),
@@ -54,7 +55,7 @@ export function createSweepingBalancers<K extends BalancedKind>(
     ready: async () => listing?.ready,
     see: (objects) => conflicts?.see(objects as readonly ObjectOfKind[K][]),
     isSettled,
-    overlooked: () => conflicts?.overlooked() ?? [],
+    overlooked: async () => conflicts?.overlooked() ?? [],
     reconcile: (key, pass) => balancers.reconcile(key, pass, assumed),
     /** A list a while old tells that there are none; which there are, a fresh one. */
     async sweepOrphans(pass) {

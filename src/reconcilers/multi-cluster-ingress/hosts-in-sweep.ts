@@ -1,21 +1,27 @@
 import { hasFinalizer } from '../../domain/finalizers.ts'
 import { hasHosts } from '../../domain/has-hosts.ts'
-import { createHostClaims, hostConflicts } from '../../domain/host-conflicts.ts'
+import { createHostClaims, type HostClaims, hostConflicts } from '../../domain/host-conflicts.ts'
 import type { MultiClusterIngress } from '../../domain/multi-cluster-ingress.ts'
 import type { ObjectKey } from '../../domain/object-key.ts'
 import type { ConflictsInSweep } from '../load-balancer/balanced-resource.ts'
+import type { SweepCall } from '../reconciler.ts'
 
 /** Sweeps of one process, one after the other. */
-export type HostsInSweeps = (isFromTheStart: boolean) => ConflictsInSweep<MultiClusterIngress>
+export type HostsInSweeps = (call: SweepCall) => ConflictsInSweep<MultiClusterIngress>
 
 /**
  * A sweep sees every ingress, so it need not list them all beforehand to know who claims which host: what is not known yet
- * when an ingress is asked for is known at the end. A call that sees only a part of them does not tell; nor does the one
- * after a call that did not come to the end, and so could not say whom it overlooked.
+ * when an ingress is asked for is known at the end. A call that sees only a part of them does not tell, and whom those
+ * before it have overlooked, wherever they ran, is among all that lose anything. Nor does the one after a call that did not
+ * come to the end, should nobody go on with that.
  */
-export function createHostsInSweeps(finalizer: string): HostsInSweeps {
+export function createHostsInSweeps(
+  finalizer: string,
+  /** As they are listed. */
+  listed: (signal: AbortSignal) => Promise<HostClaims>,
+): HostsInSweeps {
   let cameToTheEnd = true
-  return (isFromTheStart) => {
+  return ({ isFromTheStart, signal }) => {
     const isTold = isFromTheStart && cameToTheEnd
     if (isFromTheStart) cameToTheEnd = false
     const claims = createHostClaims()
@@ -35,9 +41,10 @@ export function createHostsInSweeps(finalizer: string): HostsInSweeps {
         if (!isTold) return undefined
         return claims.areContested() || !hasFinalizer(ingress, finalizer) ? hostConflicts(ingress, claims) : []
       },
-      overlooked() {
-        if (isFromTheStart) cameToTheEnd = true
-        return [...overtaken].map(keyOfName)
+      async overlooked() {
+        const names = isFromTheStart ? [...overtaken] : (await listed(signal)).losers()
+        cameToTheEnd = true
+        return names.map(keyOfName)
       },
     }
   }

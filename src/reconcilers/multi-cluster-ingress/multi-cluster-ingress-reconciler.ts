@@ -77,7 +77,7 @@ export function createMultiClusterIngressReconciler(
           reader,
           signal,
         ),
-      conflictsInSweep: createHostsInSweeps(dependencies.finalizer),
+      conflictsInSweep: createHostsInSweeps(dependencies.finalizer, settings.claimedHosts.recent),
       resolve: (ingress, surroundings) => resolveIngress(ingress, surroundings, options),
       ...(settings.serviceLocations === 'all' && { statusOfOthers: locate }),
     },

@@ -31,11 +31,7 @@ export function createServiceExportReconciler(
 ): Reconciler {
   const referringIngresses = createReferringIngresses()
 
-  async function reconcile(
-    key: ObjectKey,
-    { reader, signal }: ReconcilePass,
-    { isOfList }: { isOfList: boolean },
-  ): Promise<Outcome> {
+  async function reconcile(key: ObjectKey, { reader, signal, isOfList = false }: ReconcilePass): Promise<Outcome> {
     const read = createVersionsRead(reader)
     const snapshot = await gatherServiceExport(key, settings, read.reader, signal, referringIngresses)
     const desired = serviceExportDesired(snapshot)
@@ -43,7 +39,8 @@ export function createServiceExportReconciler(
       for (const owner of snapshot.owners) await recorder.record(owner, { type, reason, message }, signal)
     }
     if (isDone(desired)) {
-      if (desired.findings.length === 0) settled.remember(key, NO_UID, read.answers())
+      // Of lists there is one text for all who asked; of reads of its own each would keep one, as long as its namespace is big.
+      if (isOfList && desired.findings.length === 0) settled.remember(key, NO_UID, read.answers())
       return { kind: 'settled' }
     }
     return withLock(lock, key, signal, async ({ lost }) => {
@@ -55,7 +52,7 @@ export function createServiceExportReconciler(
   }
 
   return {
-    reconcile: (key, pass) => reconcile(key, pass, { isOfList: false }),
+    reconcile,
     inSweep: () => ({
       ready: async () => {},
       see: () => {},
@@ -63,9 +60,8 @@ export function createServiceExportReconciler(
         const answers = settled.recall(key, NO_UID)
         return answers !== undefined && answeredStill(answers, known)
       },
-      overlooked: () => [],
-      // The lists of a sweep may be as old as the sweep.
-      reconcile: (key, pass) => reconcile(key, pass, { isOfList: true }),
+      overlooked: async () => [],
+      reconcile,
     }),
   }
 }
