@@ -21,8 +21,8 @@ export interface SweepRequest {
 
 /**
  * Lists every object and reconciles it: what no event told is found here. Stops when the signal aborts and says where to
- * go on, after the last object that was begun: however short the time, each call gets on. What was given up half done is
- * in the queue. Throws when a list fails.
+ * go on, after the last object that was begun: each call gets on whose time is enough for one page with what is around it.
+ * What was given up half done is in the queue. Throws when a list fails.
  */
 export async function sweep(
   request: SweepRequest,
